@@ -27,8 +27,8 @@ endif
 SOURCES := $(shell find src include bench cmake straightway packaging -type f \
              ! -name '*.pyc' 2>/dev/null) CMakeLists.txt pyproject.toml
 
-.PHONY: help setup hosts demo demo-nodes demo-place bench test test-c test-py \
-        test-deep clean
+.PHONY: help setup hosts demo demo-nodes demo-place bench applications test \
+        test-c test-py test-deep clean
 .DELETE_ON_ERROR:
 
 help:
@@ -40,6 +40,9 @@ help:
 	@echo 'make test       every test, each under two MPIs (within 20 minutes)'
 	@echo 'make test-deep  every test under every MPI, long stress runs, whole suites'
 	@echo 'make bench      the collectives, host and Straightway side by side'
+	@echo 'make applications [ONLY=meep,nwchem] [PAIRS=15] [RANKS=2,4]'
+	@echo '                real programs of Debian, alone and with Straightway in turns:'
+	@echo '                a line each; build/applications.json, build/applications.md'
 	@echo 'make setup      build and install into .venv, and nothing else'
 	@echo '                (ASSERT=1: with its invariants checked at run time)'
 	@echo 'make clean      remove all that these have made'
@@ -102,6 +105,14 @@ demo-place: setup
 
 bench: setup $(STAMPS)/examples
 	@sh packaging/with_mpi.sh $(PY) $(VENV)/bin/straightway bench collectives -n 2
+
+PAIRS ?= 15
+RANKS ?= 2,4
+PAGE  ?= build/applications.md
+applications: setup
+	@mkdir -p build
+	@$(PY) bench/applications.py $(if $(ONLY),--only $(ONLY)) --pairs $(PAIRS) \
+	  --ranks $(RANKS) --json build/applications.json --page $(PAGE)
 
 test: hosts $(STAMPS)/tests $(STAMPS)/examples
 	@$(MAKE) --no-print-directory setup

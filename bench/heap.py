@@ -37,9 +37,9 @@ import signal
 import subprocess
 import sys
 import tempfile
-import threading
-import time
 import typing
+
+import job
 
 from straightway.bench.medians import median, quartiles
 from straightway.machine import hardware
@@ -256,7 +256,7 @@ def build(folder, mpi, names, size):
     on_ranks = [mpicc, "-O2", "-pthread", "-DHEAP_WITHOUT_MAIN",
                 HERE / "heap_mpi.c", HERE / "heap.c"]
     recipes = {
-        "rank": [cc, "-O2", HERE / "heap_rank.c"],
+        "rank": [cc, "-O2", job.RANK],
         "heap": [cc, "-O2", "-pthread", HERE / "heap.c"],
         "heap_mpi": on_ranks,
         "heap_static": [*on_ranks,
@@ -303,47 +303,6 @@ def command(folder, name, ranks, size, mpi, log, preload):
             [*start, folder / "rank", log, preload or "-", *argv]]
 
 
-def end(group):
-    """End a job: a launcher that gets a signal ends its ranks, too."""
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(group, signal.SIGTERM)
-        time.sleep(2)
-        os.killpg(group, signal.SIGKILL)
-
-
-def run(words, env, folder, limit=600):
-    """Run a job: (status, output, wall seconds, rusage). The rusage is that of
-    the launcher and of the children that it waited for."""
-    with open(folder / "output", "w+") as output:
-        start = time.perf_counter()
-        job = subprocess.Popen(words, env=env, cwd=folder, stdout=output,
-                               stderr=subprocess.STDOUT, text=True,
-                               stdin=subprocess.DEVNULL,
-                               start_new_session=True)
-        timer = threading.Timer(limit, end, [job.pid])
-        timer.start()
-        try:
-            _, status, usage = os.wait4(job.pid, 0)
-            wall = time.perf_counter() - start
-        except BaseException:
-            end(job.pid)
-            job.wait()
-            raise
-        finally:
-            timer.cancel()
-        job.returncode = os.waitstatus_to_exitcode(status)
-        output.seek(0)
-        return job.returncode, output.read(), wall, usage
-
-
-def read_ranks(log):
-    keys = "status", "wall", "user", "system", "minor", "major", "rss"
-    kinds = int, float, float, float, int, int, int
-    lines = log.read_text().splitlines() if log.exists() else []
-    return [{key: kind(word) for key, kind, word in
-             zip(keys, kinds, line.split())} for line in lines]
-
-
 def own_figure(name, output):
     """The time that the program prints, if it does."""
     pattern = rf"^{PROGRAMS[name].binary}: .*?([\d.]+) s\b" \
@@ -362,10 +321,11 @@ def core_file(folder):
 
 def measure(words, env, name, ranks, folder, log):
     """One sample: a job runs in a folder of its own."""
-    status, output, wall, usage = run(words, env, folder)
-    each = read_ranks(log)
-    sample = {"wall": wall, "user": usage.ru_utime, "system": usage.ru_stime,
-              "each": each, "own": own_figure(name, output)}
+    done = job.run(words, env, folder)
+    output, each = done.output + done.errors, job.read_ranks(log)
+    sample = {"wall": done.wall, "user": done.usage.ru_utime,
+              "system": done.usage.ru_stime, "each": each,
+              "own": own_figure(name, output)}
     states = [one["status"] for one in each]
     if REFUSED in states:
         raise Refused(output.strip().splitlines()[-1])
@@ -377,9 +337,9 @@ def measure(words, env, name, ranks, folder, log):
             raise Refused("there is no core dump (ulimit -H -c)")
         sample["core"], sample["disk"] = (size / 1e6 for size in found)
         each = [one for one in each if one["status"] == ABORTED]
-    elif status or len(each) != ranks or any(states) or \
+    elif done.status or len(each) != ranks or any(states) or \
             sample["own"] is None:
-        sys.exit(f"{' '.join(words)}\nended with {status}, its ranks with "
+        sys.exit(f"{' '.join(words)}\nended with {done.status}, its ranks with "
                  f"{states}:\n{output[-2000:]}")
     sample["cpu"] = sum(one["user"] + one["system"] for one in each)
     sample["faults"] = sum(one["minor"] for one in each)

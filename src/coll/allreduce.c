@@ -1,8 +1,8 @@
 /*
  * allreduce.c - Allreduce.
  *
- * Small: each member stages its operand and combines all of them in rank
- * order. That is one step, and gives the same bits on every rank. Beyond
+ * Small: each member stages its operand and combines all of them, by the same
+ * tree. That is one step, and gives the same bits on every rank. Beyond
  * SW_FLAT members the operands go up a tree, and the result comes down.
  *
  * Large: each member combines one slice of all operands into its own result

@@ -4,13 +4,13 @@
  * A kernel reads sources in reach of plain loads where they lie: one pass, no
  * staging. A member fetches a source that only CMA reaches block by block, into
  * scratch memory that stays in the cache. A user's function overwrites its
- * right operand, so the member copies each right operand to scratch first.
+ * right operand, so the member copies each operand to scratch first.
  */
 #include "reducer.h"
 
 #include <string.h>
 
-#define BLOCK 16384     /* bytes of scratch per operand */
+#define BLOCK 16384     /* bytes of an entry of the stack */
 
 static bool all_direct(const sw_source_t *from, int count)
 {
@@ -20,63 +20,85 @@ static bool all_direct(const sw_source_t *from, int count)
     return true;
 }
 
-/* Combines one block. `left` starts as a copy of from[0], and the scratch
- * halves take turns as right operand: `to` is written once, at the end. */
-static int combine_block(const sw_reducer_t *r, const sw_source_t *from,
-                         int count, uint64_t offset, void *to, size_t n,
-                         char *left, char *right)
+/* Combines the two top entries of a stack. A user's function leaves the result
+ * in the right one: then the two change places. */
+static void merge(const sw_reducer_t *r, char **stack, int top, size_t n)
+{
+    char *left = stack[top - 2], *right = stack[top - 1];
+    if (r->kernel) {
+        r->kernel(left, left, right, n);
+        return;
+    }
+    r->user(r, left, right, n);
+    stack[top - 2] = right;
+    stack[top - 1] = left;
+}
+
+/* Combines one block. Copies of the operands are the entries of the stack, and
+ * `to` is written once, at the end. */
+static int combine_block(const sw_reducer_t *r, sw_order_t order,
+                         const sw_source_t *from, int count, uint64_t offset,
+                         void *to, size_t n, char **stack)
 {
     size_t bytes = n * r->elem;
-    int rc = sw_source_copy(&from[0], offset, left, bytes);
-    for (int i = 1; i < count && !rc; i++) {
-        rc = sw_source_copy(&from[i], offset, right, bytes);
-        if (rc)
-            break;
-        if (r->kernel) {
-            r->kernel(left, left, right, n);
-        } else {
-            r->user(r, left, right, n);
-            char *swap = left;
-            left = right;
-            right = swap;
+    int pairs = sw_order_pairs(order, count), top = 0, rc = SW_OK;
+    for (int item = 0, next = 0; next < count; item++) {
+        int merges = sw_order_merges(order, item);
+        if (item < pairs) {
+            rc = sw_source_copy(&from[next++], offset, stack[top++], bytes);
+            merges++;
         }
+        if (!rc)
+            rc = sw_source_copy(&from[next++], offset, stack[top++], bytes);
+        if (rc)
+            return rc;
+        for (; merges > 0; merges--)
+            merge(r, stack, top--, n);
     }
-    if (!rc)
-        sw_copy(to, left, bytes);
+    sw_copy(to, stack[0], bytes);
+    return SW_OK;
+}
+
+/* Where no kernel can read all sources where they lie. */
+static int combine_copies(sw_scratch_t *keep, const sw_reducer_t *r,
+                          sw_order_t order, const sw_source_t *from,
+                          int count, uint64_t offset, void *to, size_t n)
+{
+    size_t step = sw_max(BLOCK / r->elem, 1);
+    size_t each = sw_round_up(step * r->elem, SW_LINE);
+    int depth = sw_order_depth(order, count);
+    char *stack[SW_ORDER_DEEPEST];
+    char *room = sw_scratch(keep, (size_t)depth * each);
+    if (!room)
+        return SW_NO_ROOM;
+    for (int k = 0; k < depth; k++)
+        stack[k] = room + (size_t)k * each;
+    int rc = SW_OK;
+    for (size_t i = 0; i < n && !rc; i += step)
+        rc = combine_block(r, order, from, count, offset + i * r->elem,
+                           (char *)to + i * r->elem, sw_min(step, n - i),
+                           stack);
     return rc;
 }
 
 int sw_combine_in(sw_scratch_t *keep, const sw_reducer_t *r,
-                  const sw_source_t *from, int count, uint64_t offset,
-                  void *to, size_t n)
+                  sw_order_t order, const sw_source_t *from, int count,
+                  uint64_t offset, void *to, size_t n)
 {
     if (n == 0)
         return SW_OK;
-    if (r->kernel && all_direct(from, count)) {
-        if (count == 2) {
-            r->kernel(to, from[0].at + offset, from[1].at + offset, n);
-            return SW_OK;
-        }
-        SW_ARRAY(const void *, in, count);
-        char *block = sw_scratch(keep, SW_REDUCE_BLOCK);
-        for (int i = 0; i < count; i++)
-            in[i] = from[i].at + offset;
-        if (block)
-            sw_reduce_many(r->kernel, r->elem, to, in, count, n, block);
-        return block ? SW_OK : SW_NO_ROOM;
+    if (!r->kernel || !all_direct(from, count))
+        return combine_copies(keep, r, order, from, count, offset, to, n);
+    if (count == 2) {
+        r->kernel(to, from[0].at + offset, from[1].at + offset, n);
+        return SW_OK;
     }
-    size_t step = sw_max(BLOCK / r->elem, 1);
-    size_t half = sw_round_up(step * r->elem, SW_LINE);
-    char *scratch = sw_scratch(keep, 2 * half);
-    if (!scratch)
+    SW_ARRAY(const void *, in, count);
+    char *room = sw_scratch(keep, sw_reduce_room(order, count));
+    if (!room)
         return SW_NO_ROOM;
-    for (size_t i = 0; i < n; i += step) {
-        size_t now = sw_min(step, n - i);
-        int rc = combine_block(r, from, count, offset + i * r->elem,
-                               (char *)to + i * r->elem, now, scratch,
-                               scratch + half);
-        if (rc)
-            return rc;
-    }
+    for (int i = 0; i < count; i++)
+        in[i] = from[i].at + offset;
+    sw_reduce_many(r->kernel, r->elem, order, to, in, count, n, room);
     return SW_OK;
 }

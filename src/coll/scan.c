@@ -38,7 +38,8 @@ static int staged(sw_ring_t *ring, bool exclusive, uint32_t what,
         rc = rc ? rc : bad;
     }
     if (!rc && count)
-        rc = sw_combine(ring, r, from, count, 0, out, n);
+        rc = sw_combine_in(&ring->scratch, r, SW_ORDER_LINE, from, count, 0,
+                           out, n);
     sw_ring_done(ring, step);
     return rc;
 }

@@ -109,6 +109,13 @@ sw_mailbox_out_t *sw_mailbox_first(int place)
     return out;
 }
 
+void sw_mailbox_ring(int place)
+{
+    const sw_mailbox_out_t *out = &sw_mailbox_outs[place];
+    sw_mailbox_t *to = (sw_mailbox_t *)(out->peer->control + out->offset);
+    sw_doorbell_ring(&to->doorbell);
+}
+
 /* Receiving ---------------------------------------------------------------- */
 
 /* NULL: no memory; the next turn tries again. */

@@ -49,8 +49,11 @@ SW_API uint64_t sw_mailbox_open(int places, int me);
 
 /* Largest payload of a message in a pipe; constant after sw_mailbox_open. */
 extern SW_API size_t sw_mailbox_most;
-/* The owner's doorbell: any sender rings it. */
+/* The owner's doorbell. Each sender rings it, and each taker of what the owner
+ * offers. */
 extern SW_API sw_doorbell_t *sw_mailbox_doorbell;
+/* Ring that of a place, for something that has happened outside its mailbox. */
+SW_API void sw_mailbox_ring(int place);
 
 /* Another place's mailbox lies there. */
 SW_API bool sw_mailbox_meet(int place, const sw_peer_t *peer, uint64_t offset);

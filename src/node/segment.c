@@ -5,6 +5,10 @@
  * plain array searched for the best fit; neighbours are joined when nothing
  * fits. The records are kept outside the shared file: no other process can
  * damage them.
+ *
+ * A program may keep thousands of windows alive while it makes more. To collect
+ * what has been left, the leader looks at every block. So the leader collects
+ * once for every so many blocks that it hands out. The pool grows meanwhile.
  */
 #include "segment.h"
 
@@ -34,11 +38,13 @@ static record_t *records;   /* ordered by offset, no gaps up to `top` */
 static size_t count, room;
 static uint64_t top = SW_PAGE;
 static size_t in_use, in_use_peak;
+static size_t free_from;    /* the records before it are live */
+static size_t handed_out;   /* blocks, since the last collection */
 
 static void make(void)
 {
     tried = true;
-    owner = getpid();
+    owner = sw_os_pid();
     int fd = sw_os_memfd("straightway-control");
     if (fd < 0)
         return;
@@ -71,11 +77,11 @@ static void make(void)
 const sw_segment_t *sw_segment(void)
 {
     pthread_mutex_lock(&lock);
-    if (tried && owner != getpid()) {
+    if (tried && owner != sw_os_pid()) {
         /* After fork: the parent's segment is not ours to offer. */
         tried = false;
         self = (sw_segment_t){.fd = -1};
-        count = 0;
+        count = free_from = handed_out = 0;
         top = SW_PAGE;
         in_use = 0;
     }
@@ -89,6 +95,8 @@ const sw_segment_t *sw_segment(void)
 static void sweep(void)
 {
     size_t kept = 0;
+    free_from = SIZE_MAX;
+    handed_out = 0;
     for (size_t i = 0; i < count; i++) {
         record_t *r = &records[i];
         if (r->live) {
@@ -103,10 +111,13 @@ static void sweep(void)
             records[kept - 1].size += r->size;
         else
             records[kept++] = *r;
+        if (!records[kept - 1].live)
+            free_from = sw_min(free_from, kept - 1);
     }
     count = kept;
     if (count && !records[count - 1].live)
         top = records[--count].offset;
+    free_from = sw_min(free_from, count);
 }
 
 /* Room for one more record; the array may move. */
@@ -127,10 +138,15 @@ static bool more(void)
 static record_t *reuse(size_t size)
 {
     size_t best = SIZE_MAX;
-    for (size_t i = 0; i < count; i++)
+    while (free_from < count && records[free_from].live)
+        free_from++;
+    for (size_t i = free_from; i < count; i++)
         if (!records[i].live && records[i].size >= size &&
-            (best == SIZE_MAX || records[i].size < records[best].size))
+            (best == SIZE_MAX || records[i].size < records[best].size)) {
             best = i;
+            if (records[i].size == size)
+                break;
+        }
     if (best == SIZE_MAX || !more())
         return NULL;
     record_t *r = &records[best];
@@ -143,16 +159,25 @@ static record_t *reuse(size_t size)
     return r;
 }
 
-static record_t *take(size_t size)
+static record_t *extend(size_t size)
 {
-    record_t *r = reuse(size);
-    if (r)
-        return r;
     if (size > self.span - top || !more())
         return NULL;
     records[count] = (record_t){top, size, false};
     top += size;
     return &records[count++];
+}
+
+static record_t *take(size_t size)
+{
+    record_t *r = reuse(size);
+    if (!r && handed_out < count / 4)
+        r = extend(size);
+    if (!r) {
+        sweep();
+        r = reuse(size);
+    }
+    return r ? r : extend(size);
 }
 
 /* Do the records lie in order, without gaps, up to `top`? For sw_assert. */
@@ -171,14 +196,11 @@ uint64_t sw_segment_alloc(size_t size, size_t zero, int members)
         return 0;
     size = sw_round_up(size, SW_PAGE);
     pthread_mutex_lock(&lock);
-    record_t *r = reuse(size);
-    if (!r) {
-        sweep();
-        r = take(size);
-    }
+    record_t *r = take(size);
     uint64_t offset = 0;
     if (r) {
         r->live = true;
+        handed_out++;
         in_use += size;
         in_use_peak = sw_max(in_use_peak, in_use);
         offset = r->offset;

@@ -37,6 +37,7 @@
 int sw_wait_spins = SPINS_FREE;
 bool (*sw_wait_progress)(void);
 _Atomic int sw_wait_driven;
+_Atomic uint64_t sw_wait_sleeps;
 
 static uint64_t spin_ns = SPIN_FREE;
 static uint64_t sleep_ns = SLEEP_FREE;
@@ -81,6 +82,7 @@ bool sw_wait_step(sw_wait_t *wait)
         /* The caller has looked again since we announced ourselves. No sleep is
          * without a limit: a wake-up may be lost. */
         sw_assert(wait->limit > 0 && wait->limit <= LIMIT_LAST);
+        atomic_fetch_add_explicit(&sw_wait_sleeps, 1, memory_order_relaxed);
         sw_os_futex_wait(&wait->doorbell->event, wait->event, wait->limit);
         sw_wait_end(wait);
         wait->limit = sw_min(wait->limit * 2, LIMIT_LAST);
@@ -96,7 +98,7 @@ bool sw_wait_step(sw_wait_t *wait)
         wait->wanted = !crowded && waited >= spin_ns &&
                        sw_wait_core_is_wanted(now);
     }
-    if (driven || (waited < sleep_ns && !wait->wanted)) {
+    if (driven || !wait->doorbell || (waited < sleep_ns && !wait->wanted)) {
         if (crowded && waited >= spin_ns)
             sw_os_yield();
         else if (!driven)

@@ -10,6 +10,7 @@
  *          and comes back soon. A foreign process would keep it for long.
  *   sleep  on the awaited member's futex word, always with a time limit. Early
  *          where a foreign process wants the core, late where nobody does.
+ *          Never in a wait that no futex word ends: the host alone knows then.
  *
  * In a long wait the host's progress is driven now and then (law
  * 3): a peer may be stuck in the host until we help, so that the value we
@@ -37,7 +38,7 @@ typedef struct {
 } sw_doorbell_t;
 
 typedef struct {
-    sw_doorbell_t *doorbell;    /* of the awaited member                    */
+    sw_doorbell_t *doorbell;    /* of the awaited member; NULL: there is none */
     uint64_t start;         /* when the wait left the first spins, ns       */
     uint64_t progressed;    /* when the host's progress was last driven, ns */
     uint64_t limit;         /* next sleep's time limit, ns                  */
@@ -53,6 +54,9 @@ extern SW_API int sw_wait_spins;
  * MPI room; may be NULL. True: what this thread waits for may never come, since
  * a member has died. */
 extern SW_API bool (*sw_wait_progress)(void);
+
+/* Sleeps of this process so far, for --stats. */
+extern SW_API _Atomic uint64_t sw_wait_sleeps;
 
 /* So many things of the host need its progress all the time. */
 extern SW_API _Atomic int sw_wait_driven;

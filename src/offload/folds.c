@@ -22,6 +22,11 @@ static bool scatters(sw_collective_t id)
     return id == SW_COLL_REDUCE_SCATTER || id == SW_COLL_REDUCE_SCATTER_BLOCK;
 }
 
+static sw_order_t order_of(const sw_fold_t *f)
+{
+    return scans(f->args.id) ? SW_ORDER_LINE : SW_ORDER_TREE;
+}
+
 /* The elements that belong to a member: its result, or its share. */
 static sw_slice_t slice_of(const sw_fold_t *f, int member)
 {
@@ -176,8 +181,8 @@ static int combine(sw_fold_t *f, const sw_source_t *from, size_t at, size_t n)
         if (first)
             sw_copy(to, first, bytes);
         else
-            rc = sw_combine_in(&f->list.scratch, f->args.reducer, from, s->n,
-                               at, to, n);
+            rc = sw_combine_in(&f->list.scratch, f->args.reducer,
+                               SW_ORDER_TREE, from, s->n, at, to, n);
         first = first ? first : to;
     }
     return rc;
@@ -187,9 +192,9 @@ static int combine_scattered(sw_fold_t *f, const sw_source_t *from, int owner,
                              size_t at, size_t n)
 {
     size_t start = slice_of(f, owner).start * f->args.reducer->elem;
-    return sw_combine_in(&f->list.scratch, f->args.reducer, from,
-                         f->list.on->n, at, result_of(f, owner) + at - start,
-                         n);
+    return sw_combine_in(&f->list.scratch, f->args.reducer, SW_ORDER_TREE,
+                         from, f->list.on->n, at,
+                         result_of(f, owner) + at - start, n);
 }
 
 /* The operand of the next member, which the prefix is combined with. With
@@ -322,9 +327,9 @@ static bool conclude_small(sw_fold_t *f)
     sw_slice_t part = {0, f->args.n};
     if (scatters(f->args.id))
         part = slice_of(f, s->me);
-    int rc = sw_combine_in(&f->list.scratch, f->args.reducer, from, count,
-                           part.start * f->args.reducer->elem, f->args.out,
-                           part.count);
+    int rc = sw_combine_in(&f->list.scratch, f->args.reducer, order_of(f), from,
+                           count, part.start * f->args.reducer->elem,
+                           f->args.out, part.count);
     if (rc)
         sw_list_bad(&f->list, rc);
     f->waiting = false;
@@ -349,7 +354,7 @@ static void choose_way(sw_fold_t *f)
             f->out.copy = sw_temporary(f->out.bytes);
     }
     f->narrow = (sw_narrow_t){
-        .reducer = a->reducer, .in = a->in, .n = a->n,
+        .reducer = a->reducer, .order = order_of(f), .in = a->in, .n = a->n,
         .out = f->out.copy ? f->out.copy : a->out,
         .first = part.start, .count = part.count, .operands = operands(f)};
     sw_narrow_begin(&f->narrow, l);

@@ -5,7 +5,7 @@
  * Small: each member posts its operand. A member that gets a result combines
  * all operands itself. Large: the members lend each other their operands and
  * results. The vector is cut into pieces. A worker that claims a piece combines
- * all operands there, in rank order, and stores the results of all members. So
+ * all operands there, in one order, and stores the results of all members. So
  * one thread computes each element, and every rank gets the same bits. Where a
  * member has no room for what it should lend, all go the narrow way (narrow.h).
  */

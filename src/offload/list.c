@@ -140,6 +140,7 @@ static void post(sw_list_t *l)
     l->kind->post(l, row);
     sw_slate_post(s, l->step, row);
     l->posted = true;
+    sw_slates_ring(s);
 }
 
 static bool may_post(sw_list_t *l)
@@ -171,6 +172,7 @@ static void leave(sw_list_t *l)
     unlock(&s->locked);
     arrive(l);
     atomic_store_explicit(&l->over, true, memory_order_release);
+    sw_slates_ring(s);
 }
 
 void sw_list_begin(sw_list_t *l, const sw_list_kind_t *kind, sw_slates_t *on,
@@ -196,14 +198,14 @@ void sw_list_begin(sw_list_t *l, const sw_list_kind_t *kind, sw_slates_t *on,
 
 static bool push(sw_list_t *l, bool calls)
 {
-    bool over = sw_list_is_over(l);
+    bool over = sw_list_is_over(l), worked = false;
     l->calls = calls;
     if (!over && !l->posted &&
         !atomic_load_explicit(&l->waits, memory_order_relaxed))
         try_to_post(l);
     if (!over && l->posted) {
         while (!l->kind->over(l) && !l->status && l->kind->work(l, calls))
-            ;
+            worked = true;
         over = l->status || l->kind->over(l);
         if (over)
             leave(l);
@@ -211,6 +213,8 @@ static bool push(sw_list_t *l, bool calls)
         over = true;
         leave(l);
     }
+    if (worked)
+        sw_slates_ring(l->on);
     return over;
 }
 

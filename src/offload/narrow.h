@@ -32,6 +32,7 @@ typedef struct {
 /* A member's end. */
 typedef struct {
     const sw_reducer_t *reducer;
+    sw_order_t order;           /* in which the operands are combined       */
     const char *in;             /* its operand                              */
     char *out;                  /* where element `first` of its result goes */
     size_t first, count;        /* elements of its result                   */

@@ -158,6 +158,7 @@ void sw_parts_ready(sw_parts_t *p, unsigned partition, uint64_t where)
     size_t first = (size_t)partition * b->split;
     for (unsigned i = 0; i < b->split; i++)
         atomic_store_explicit(&b->ready[first + i], 1, memory_order_release);
+    sw_slates_ring(p->list.on);
 }
 
 /* Posting ------------------------------------------------------------------ */

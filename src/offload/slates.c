@@ -39,7 +39,7 @@ static size_t row_bytes(int n)
 
 static size_t head_bytes(int n)
 {
-    return (size_t)n * sizeof(sw_slate_lane_t);
+    return SW_PAIR + (size_t)n * sizeof(sw_slate_lane_t);
 }
 
 /* Bytes of a block, of which the first *zeroed begin as zeros. */
@@ -61,7 +61,8 @@ static void place(sw_slates_t *s, char *block)
     size_t zeroed;
     block_bytes(s->n, s->depth, &zeroed);
     s->block = block;
-    s->lanes = (sw_slate_lane_t *)(void *)block;
+    s->bell = (sw_doorbell_t *)(void *)block;
+    s->lanes = (sw_slate_lane_t *)(void *)(block + SW_PAIR);
     s->rows = block + head_bytes(s->n);
     s->areas = block + zeroed;
 }

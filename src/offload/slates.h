@@ -9,8 +9,8 @@
  * lists, which an adapter carries out: Graham et al., CCGrid 2010.)
  *
  *   +----------+---------+---------+-----+---------+---------+
- *   | lane 0   | slate 0 | slate 1 | ... | areas 0 | areas 1 |
- *   | lane 1.. | (rows)  |         |     | (pages) |   ...   |
+ *   | doorbell | slate 0 | slate 1 | ... | areas 0 | areas 1 |
+ *   | lane 0.. | (rows)  |         |     | (pages) |   ...   |
  *   +----------+---------+---------+-----+---------+---------+
  *
  *   row     posted (8) what (4) form (4) bytes (8) before (8) data (96)
@@ -51,6 +51,7 @@
 #define SW_OFFLOAD_SLATES_H
 
 #include "coll/team.h"
+#include "node/wait.h"
 
 #define SW_SLATE_INLINE 96      /* payload bytes in the row itself          */
 #define SW_SLATE_BITS 64        /* pieces of a word                         */
@@ -99,6 +100,7 @@ typedef struct {
     size_t row_bytes, area;
     uint64_t name;              /* under which the others find the block    */
     char *block;                /* NULL: not found yet                      */
+    sw_doorbell_t *bell;        /* of all members: one has got on           */
     sw_slate_lane_t *lanes;
     char *rows, *areas;
     uint64_t step;              /* last begun                               */
@@ -152,6 +154,13 @@ static inline char *sw_slate_area(const sw_slates_t *s, uint64_t step,
                                   int member)
 {
     return s->areas + sw_row_place(s, step, member) * s->area;
+}
+
+/* Other members may sleep for what this one has posted, done or left. */
+static inline void sw_slates_ring(const sw_slates_t *s)
+{
+    if (sw_likely(s->bell))
+        sw_doorbell_ring(s->bell);
 }
 
 /* May this member post its row of `step`? */

@@ -60,7 +60,6 @@ typedef struct {
     /* Of a copy aside, so many bytes are there: the receiver may take them
      * while the sender still copies (release, acquire). */
     _Atomic uint64_t ready;
-    sw_doorbell_t doorbell;
     sw_joint_t joint;
     /* The sender's own. */
     void *aside;                /* the copy, to be freed                  */

@@ -66,7 +66,6 @@ static void release(const sw_peer_t *peer, sw_slot_t *slot, uint64_t ticket)
     sw_slot_set(slot, ticket, SW_SLOT_TAKEN);
     atomic_fetch_add_explicit(&t->taken, 1, memory_order_relaxed);
     atomic_fetch_sub_explicit(&t->busy, 1, memory_order_relaxed);
-    sw_doorbell_ring(&slot->doorbell);
 }
 
 static int find(const sw_peer_t *peer, const sw_slot_t *slot, sw_data_t *from)

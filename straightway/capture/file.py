@@ -644,14 +644,16 @@ def write(path, blocks):
         raise UserError(f"{path}: {error.strerror}", 1) from None
 
 
-def append(path, kind, payload, rank=NOBODY):
+def append(path, kind, payload, rank=NOBODY, mend=True):
     """Add a block to a file.
 
     If the system cuts the write off, the file keeps its content: readers skip
-    an incomplete block. A file with a damaged end is written anew, without it.
-    UserError when that fails.
+    an incomplete block. A file with a damaged end is written anew, without it;
+    unless `mend`, it stays as it is. UserError when that fails.
     """
     blocks, _, whole = read_blocks(path)
+    if not whole and not mend:
+        raise UserError(f"{path} is damaged at its end", 1)
     if not whole:
         write(path, itertools.chain(blocks, [Block(kind, rank, payload)],
                                     trace_blocks(path)))

@@ -10,12 +10,10 @@ import tempfile
 from straightway import capture, native, profile, units
 from straightway.capture import names, traces
 from straightway.errors import UserError, nearest
-from straightway.machine import hosts
 from straightway.profile import findings, placement, recorded, tables
 from straightway.reporters import (output, perfetto, profile_csv,
                                    profile_json, profile_terminal,
                                    profile_text)
-from straightway.whatif import measured, placements, runs, supposed
 
 REPLAYED = 1_000_000    # calls of a trace that a report replays, at most
 
@@ -23,7 +21,7 @@ REPLAYED = 1_000_000    # calls of a trace that a report replays, at most
 def read(path, region=None, only=None):
     """The Profile of a file, its frames named."""
     found = capture.read(path)
-    names.add(found)
+    names.try_to_keep(found)
     return profile.Profile(found, region, only)
 
 
@@ -120,10 +118,11 @@ class Report:
         add("--region", metavar="NAME",
             help="only this region, with those within it")
         add("--ranks", metavar="LIST", help="only these ranks, as in 0-3,7")
-        # Rank 0 uses this at the end of a profiled run: resolve the frames,
-        # keep their names in the file, and show the page beside the program's
-        # output.
+        # Rank 0 uses these at the end of a profiled run. --finish keeps the
+        # names of the frames in the file, shows the page beside the program's
+        # output, and joins the pieces of a trace; --join does the last alone.
         add("--finish", action="store_true", help=argparse.SUPPRESS)
+        add("--join", action="store_true", help=argparse.SUPPRESS)
         add("--seen-from", metavar="FOLDER", help=argparse.SUPPRESS)
 
     @staticmethod
@@ -131,6 +130,8 @@ class Report:
         _take_file(options)
         check_top(options.top)
         with without_collector():
+            if options.join:
+                return _join(options.file)
             if options.finish:
                 return _finish(options.file, options.seen_from)
             return _report(options)
@@ -153,7 +154,7 @@ def _report(options):
     by = None if options.by is None else parse_groupings(options.by)
     wanted = None if options.ranks is None else parse_ranks(options.ranks)
     found = capture.read(options.file)
-    names.add(found)
+    names.try_to_keep(found)
     only = None if wanted is None else {
         r.number for r in found.ranks
         if any(a <= r.number <= b for a, b in wanted)}
@@ -180,6 +181,8 @@ def _replayed(p):
     better = p.better(findings.BORDER)
     if not 0 < events <= REPLAYED or not better:
         return None
+    from straightway.machine import hosts       # slow to import
+    from straightway.whatif import measured, placements, runs, supposed
     with tempfile.TemporaryDirectory(prefix="straightway-") as folder, \
             contextlib.suppress(UserError):
         host = next((one for one in hosts.find() if os.path.realpath(
@@ -278,6 +281,10 @@ def _finish(path, folder=None):
               file=sys.stderr)
     profile_terminal.render(profile.Profile(found), sys.stderr,
                             folder=folder)
+    return _join(path)
+
+
+def _join(path):
     if traces.pieces(path):
         try:
             traces.gather(path)

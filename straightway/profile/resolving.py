@@ -7,7 +7,7 @@ time of all. A record without such a call takes the ratio of its procedure on
 its rank, else of its procedure on all ranks, else 0.
 """
 
-import collections
+import os
 
 from straightway import capture as captures
 from straightway.profile.recorded import Communicator, Frame, Record, Site
@@ -89,12 +89,24 @@ class Shared:
         return known
 
     def label_communicators(self):
-        names = collections.Counter(c.name for c in
-                                    self.communicators.values())
-        for number, c in enumerate(self.communicators.values()):
+        """Label each by its name; of those with one name also by as much of
+        its id as tells them apart."""
+        names = {}
+        for c in self.communicators.values():
+            names.setdefault(c.name, []).append(c)
             c.label = c.name or f"communicator {c.id}"
-            if c.name and names[c.name] > 1:
-                c.label += f" #{c.id}"
+        for name, those in names.items():
+            if name and len(those) > 1:
+                length = _telling(c.id for c in those)
+                for c in those:
+                    c.label += f" #{c.id[:length]}"
+
+
+def _telling(ids):
+    """How many first digits tell ids apart; 4 at least."""
+    ids = sorted(set(ids))
+    return max([4] + [1 + len(os.path.commonprefix(pair))
+                      for pair in zip(ids, ids[1:])])
 
 
 def _buckets(rank, rows):

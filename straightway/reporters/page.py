@@ -77,22 +77,24 @@ class Page:
         self.line(text)
 
     def table(self, columns, rows):
-        """`columns`: (name, "left", "right" or "fill"). A "fill" column is cut
-        where there is no room, and never wider than necessary. Cells are
-        texts, or Text."""
+        """`columns`: (name, "left", "right", "fill" or "middle"). A "fill" or
+        "middle" column is cut where there is no room, at its end or in its
+        middle, and never wider than necessary. Cells are texts, or Text."""
         rows = [[self.text(c) if isinstance(c, str) else c for c in row]
                 for row in rows]
         head = [self.text(name, "bold") for name, _ in columns]
         widths = [max(row[i].cell_len for row in [head, *rows])
                   for i in range(len(columns))]
         for i, (_, kind) in enumerate(columns):
-            if kind == "fill":
+            if kind in ("fill", "middle"):
                 room = self.width - sum(widths) + widths[i] - len(widths) + 1
                 widths[i] = max(8, min(room, max(
                     widths[i], room - self.width + USUAL)))
         for row in [head, *rows]:
             line = Text()
             for cell, width, (_, kind) in zip(row, widths, columns):
+                if kind == "middle":
+                    cell = self.shortened(cell, width)
                 cell.truncate(width, overflow="ellipsis" if self.full
                               else "crop")
                 gap = " " * (width - cell.cell_len)
@@ -101,6 +103,15 @@ class Page:
                 line.append(gap * (kind != "right"))
             line.rstrip()
             self.line(line)
+
+    def shortened(self, text, width):
+        """A Text without its middle, where there is no room for all of it."""
+        if text.cell_len <= width:
+            return text
+        tail = (width - 1) // 2
+        head = width - 1 - tail
+        return self.text(text.plain[:head] + "…" +
+                         text.plain[len(text.plain) - tail:])
 
     def bar(self, parts, width, whole):
         """A stacked bar of {part: value}, `width` long for the value `whole`.

@@ -160,6 +160,8 @@ def _sites(page, p, top, sort):
              *_common(t, p)[:4]] for t in totals[:top]]
     page.table([("", "left"), ("", "fill"), *_COMMON[:4]], rows)
     _more(page, totals, top)
+    for sentence in words.nameless(t.key[1] for t in totals[:top]):
+        page.paragraph(sentence, "dim")
 
 
 def _communicators(page, p, top, sort):
@@ -169,7 +171,7 @@ def _communicators(page, p, top, sort):
         return
     shown = [t for t in totals if t.time >= limit][:top]
     page.heading("Communicators")
-    page.table([("", "fill"), ("ranks", "right"), *_COMMON], [
+    page.table([("", "middle"), ("ranks", "right"), *_COMMON], [
         [t.label, units.number(t.key.size), *_common(t, p)] for t in shown])
     _more(page, totals, len(shown))
 

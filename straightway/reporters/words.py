@@ -107,6 +107,20 @@ def matched(p):
             f"waiting, and {units.plural(m.posted_most, 'receive')} posted."]
 
 
+def nameless(sites):
+    """Sentences on call sites that have an address alone."""
+    frames = [site.frames[0] for site in sites if site.frames]
+    files = list(dict.fromkeys(
+        os.path.basename(f.module) or "?" for f in frames
+        if f.language == "native" and not f.function and not f.file))
+    if not files:
+        return []
+    return [f"The files tell no name for addresses in {', '.join(files[:3])}"
+            + (" and others" if len(files) > 3 else "")
+            + ": without symbols nothing else is certain. Compile with -g, or "
+            "install the package's debug symbols, and ask again."]
+
+
 def warnings(p):
     """Sentences on everything that went wrong."""
     return _endings(p) + _errors(p) + p.problems

@@ -1,14 +1,14 @@
 """bench/heap.py: every way takes its turns, failures are named, the table.
 
-Nothing is timed: what is counted is samples, ranks and pages. The script is no
-part of the package, so that it is loaded from its file.
+Nothing is timed: what is counted is samples, ranks and pages.
 """
 
-import importlib.util
 import json
 import os
 import sys
 
+import heap
+import job
 import pytest
 from harness import jobs
 from harness.hosts import ROOT
@@ -17,14 +17,6 @@ SCRIPT = ROOT / "bench" / "heap.py"
 not_by_prefix = pytest.mark.unable(
     lambda host: str(host.prefix) == "/usr" or host.name == "mpich-abi",
     why="bench/heap.py finds an MPI by its prefix")
-
-
-@pytest.fixture(scope="module")
-def heap():
-    spec = importlib.util.spec_from_file_location("bench_heap", SCRIPT)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def call(*arguments, env=None):
@@ -104,7 +96,7 @@ def test_a_mistake_is_named(arguments, words):
     assert "Traceback" not in done.stderr
 
 
-def test_a_job_that_fails_ends_it(heap, tmp_path):
+def test_a_job_that_fails_ends_it(tmp_path):
     log = tmp_path / "log"
     with pytest.raises(SystemExit, match="no such arena"):
         heap.measure(["sh", "-c", f"echo no such arena; echo 9 1 1 1 1 1 1 "
@@ -115,12 +107,12 @@ def test_a_job_that_fails_ends_it(heap, tmp_path):
                       f">{log}; exit 3"], None, "mlock", 1, tmp_path, log)
 
 
-def test_a_job_past_its_limit_is_ended(heap, tmp_path):
-    status, *_ = heap.run(["sleep", "60"], None, tmp_path, limit=0.1)
-    assert status < 0
+def test_a_job_past_its_limit_is_ended(tmp_path):
+    done = job.run(["sleep", "60"], None, tmp_path, limit=0.1)
+    assert done.status < 0 and done.late
 
 
-def test_huge_pages_are_put_back(heap, tmp_path, monkeypatch):
+def test_huge_pages_are_put_back(tmp_path, monkeypatch):
     file = tmp_path / "enabled"
     file.write_text("always [madvise] never\n")
     monkeypatch.setattr(heap, "HUGE", tmp_path)
@@ -139,7 +131,7 @@ def sample(number, way, **figures):
     return {"round": number, "way": way, **figures}
 
 
-def test_ratios_are_those_of_a_round(heap):
+def test_ratios_are_those_of_a_round():
     samples = [sample(n, "alone", wall=wall) for n, wall in
                enumerate([1, 2, 4])]
     samples += [sample(n, "lazy", wall=wall) for n, wall in
@@ -156,11 +148,11 @@ def test_ratios_are_those_of_a_round(heap):
     (1.0049, "", "1.005"), (12.34, "", "12.3"), (1234.5, "", "1234"),
     (0.04, "+", "+0.0"), (-3.21, "+", "-3.2"), (2145.06, "+", "+2145"),
     (1e9, "", "1e+09")])
-def test_figures_stay_in_their_columns(heap, value, sign, text):
+def test_figures_stay_in_their_columns(value, sign, text):
     assert heap.short(value, sign) == text
 
 
-def test_more_ways_than_fit_stand_below(heap, capsys):
+def test_more_ways_than_fit_stand_below(capsys):
     keys = {key: 1.0 for key, *_ in heap.MEASURES} | {"own": 1.0}
     ways = ["eager", "lazy", "off"]
     heap.show("touch", 2, [sample(0, way, **keys)

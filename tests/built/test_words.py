@@ -20,7 +20,8 @@ def tracked(folder):
 
 @pytest.mark.parametrize("folder", [
     "src", "include", "straightway", "bench", "cmake", "packaging", "docs",
-    "examples", "tests", "README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"])
+    "applications", "examples", "tests", "README.md", "ARCHITECTURE.md",
+    "CONTRIBUTING.md"])
 def test_sentences_are_plain(folder):
     files = [path for path in tracked(folder) if path.is_file()]
     assert files

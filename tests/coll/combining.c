@@ -3,8 +3,9 @@
  * combining the members' operands in rank order gives: with kernels and with
  * users' functions, commutative or not, in place or not, of any length.
  *
- * A sum of doubles depends on how operands are grouped. All members have the
- * same bits of it, and have them again a second time.
+ * A sum of doubles depends on how operands are grouped: those of all members as
+ * recursive doubling groups them, by every path, and those of a scan one after
+ * the other. All members have the same bits, and have them again a second time.
  */
 #include "everywhere.h"
 #include "operators.h"
@@ -35,15 +36,27 @@ static char *operands(member_t *m, const job_t *j, char *out)
     return in;
 }
 
-static void expect_result(member_t *m, const job_t *j, const char *what,
-                          const char *got, int first, int last, size_t start,
-                          size_t count)
+static void compare(member_t *m, const job_t *j, const char *what,
+                    const char *got, const char *want, size_t count, bool near)
 {
-    char *want = expected(&j->o, j->round, first, last, j->n);
-    if (!right_result(&j->o, got, want + start * j->o.r.elem, count))
+    if (!right_result(&j->o, got, want, count, near))
         fail(m, "%s of %zu elements (%s%s) is wrong", what, j->n, j->o.name,
              j->in_place ? ", in place" : "");
+}
+
+static void expect_result(member_t *m, const job_t *j, const char *what,
+                          const char *got, size_t start, size_t count,
+                          bool near)
+{
+    char *want = in_tree(&j->o, j->round, m->n, j->n);
+    compare(m, j, what, got, want + start * j->o.r.elem, count, near);
     free(want);
+}
+
+/* Do the operands climb the tree of the machine? */
+static bool climbs(const member_t *m, size_t bytes)
+{
+    return m->n > SW_FLAT && bytes <= m->ring->team->stage_max;
 }
 
 static void reduce(member_t *m, const job_t *j)
@@ -55,7 +68,7 @@ static void reduce(member_t *m, const job_t *j)
     char *in = operands(m, j, j->in_place ? out : NULL);
     expect_ok(m, sw_coll_reduce(m->ring, root, &j->o.r, in, out, j->n));
     if (is_root)
-        expect_result(m, j, "reduce", out, 0, m->n - 1, 0, j->n);
+        expect_result(m, j, "reduce", out, 0, j->n, climbs(m, bytes));
 }
 
 static uint64_t hash(const char *p, size_t n)
@@ -75,7 +88,7 @@ static void allreduce(member_t *m, const job_t *j)
     if (!j->in_place && j->o.exact)
         expect_data(m, in, bytes, key_of(j->round, m->me, 0),
                     "the operand after allreduce");
-    expect_result(m, j, "allreduce", out, 0, m->n - 1, 0, j->n);
+    expect_result(m, j, "allreduce", out, 0, j->n, climbs(m, bytes));
     uint64_t mine = hash(out, bytes), all[FORKED_MAX];
     sw_blocks_t blocks = {.bytes = 8};
     expect_ok(m, sw_coll_allgather(m->ring, PLAIN(&mine), 8, all, &blocks));
@@ -105,7 +118,7 @@ static void reduce_scatter(member_t *m, job_t *j)
     char *in = operands(m, j, j->in_place ? out : NULL);
     expect_ok(m, sw_coll_reduce_scatter(m->ring, &j->o.r, in, out,
                                         listed ? counts : NULL, each));
-    expect_result(m, j, "reduce_scatter", out, 0, m->n - 1, start, mine);
+    expect_result(m, j, "reduce_scatter", out, start, mine, false);
 }
 
 static void scan(member_t *m, const job_t *j)
@@ -116,13 +129,15 @@ static void scan(member_t *m, const job_t *j)
     char *in = operands(m, j, j->in_place ? out : NULL);
     expect_ok(m, sw_coll_scan(m->ring, exclusive, &j->o.r, in, out, j->n));
     int last = m->me - exclusive;
-    if (last >= 0)
-        expect_result(m, j, exclusive ? "exscan" : "scan", out, 0, last, 0,
-                      j->n);
-    else if (!j->in_place)
+    if (last >= 0) {
+        char *want = in_line(&j->o, j->round, 0, last, j->n);
+        compare(m, j, exclusive ? "exscan" : "scan", out, want, j->n, false);
+        free(want);
+    } else if (!j->in_place) {
         for (size_t i = 0; i < bytes; i++)
             if (out[i] != (char)0xa5)
                 fail(m, "exscan has written member 0's result");
+    }
 }
 
 static void body(member_t *m)

@@ -2,8 +2,9 @@
  * operators.h - operations to reduce with, and what their results must be.
  *
  * Each has exact arithmetic, so that the result depends on the operands' order
- * alone, and not on their grouping. Sums of doubles are the exception: of them
- * every member must have the same bits.
+ * alone, and not on their grouping. Sums of doubles are the exception. Up to
+ * SW_FLAT members they have the bits of recursive doubling, and scans those of
+ * adding one after the other. Beyond, all members have the same bits.
  */
 #ifndef SW_TEST_COLL_OPERATORS_H
 #define SW_TEST_COLL_OPERATORS_H
@@ -104,9 +105,10 @@ static inline void combine(const operator_t *o, void *left, const void *right,
     memcpy(left, spare, n * o->r.elem);
 }
 
-/* The result of members first..last's operands in rank order, malloced. */
-static inline char *expected(const operator_t *o, uint64_t round, int first,
-                             int last, size_t n)
+/* The result of members first..last's operands, one after the other,
+ * malloced. */
+static inline char *in_line(const operator_t *o, uint64_t round, int first,
+                            int last, size_t n)
 {
     size_t bytes = n * o->r.elem + 1;
     char *left = malloc(bytes), *right = malloc(bytes);
@@ -123,12 +125,42 @@ static inline char *expected(const operator_t *o, uint64_t round, int first,
     return left;
 }
 
-/* Is `got` the expected result? Sums of doubles: nearly; the caller compares
- * members' bits. */
-static inline bool right_result(const operator_t *o, const char *got,
-                                const char *want, size_t n)
+/* The same of `items` items of recursive doubling, of which the first are
+ * pairs of members. */
+static inline char *doubled(const operator_t *o, uint64_t round, int pairs,
+                            int first, int items, size_t n)
 {
-    if (o->exact)
+    if (items == 1)
+        return first < pairs
+                   ? in_line(o, round, 2 * first, 2 * first + 1, n)
+                   : in_line(o, round, first + pairs, first + pairs, n);
+    char *left = doubled(o, round, pairs, first, items / 2, n);
+    char *right = doubled(o, round, pairs, first + items / 2, items / 2, n);
+    char *spare = malloc(n * o->r.elem + 1);
+    if (!spare)
+        abort();
+    combine(o, left, right, spare, n);
+    free(right);
+    free(spare);
+    return left;
+}
+
+/* The result of all `members` operands. */
+static inline char *in_tree(const operator_t *o, uint64_t round, int members,
+                            size_t n)
+{
+    int items = 1;
+    while (2 * items <= members)
+        items *= 2;
+    return doubled(o, round, members - items, 0, items, n);
+}
+
+/* Is `got` the expected result? `near`: other groupings of the operands may do,
+ * and the caller compares the members' bits. */
+static inline bool right_result(const operator_t *o, const char *got,
+                                const char *want, size_t n, bool near)
+{
+    if (o->exact || !near)
         return memcmp(got, want, n * o->r.elem) == 0;
     for (size_t i = 0; i < n; i++) {
         double a, b;

@@ -157,9 +157,9 @@ int sched_yield(void)
 }
 
 /* Steps a wait every 10 µs until it would sleep; returns how long it took. */
-static uint64_t until_sleep(double crowd)
+static uint64_t until_sleep(double crowd, sw_doorbell_t *on)
 {
-    sw_wait_t wait = {.doorbell = &doorbell};
+    sw_wait_t wait = {.doorbell = on};
     uint64_t start = played.now;
     sw_wait_crowd(crowd);
     played.yields = 0;
@@ -175,24 +175,29 @@ static void gives_way(void)
 {
     played.shown = true;
     played.now = 1000000000;
-    uint64_t slept = until_sleep(1.0);
+    uint64_t slept = until_sleep(1.0, &doorbell);
     if (slept < 4000000 || played.yields)
         fail("a core that nobody wants: %llu us, %ld yields",
              (unsigned long long)slept / 1000, played.yields);
     played.taken++;
-    slept = until_sleep(1.0);
+    slept = until_sleep(1.0, &doorbell);
     if (slept < 50000 || slept > 120000 || played.yields)
         fail("a core that was taken: %llu us, %ld yields",
              (unsigned long long)slept / 1000, played.yields);
     played.now += 1000000000;
-    slept = until_sleep(1.0);
+    slept = until_sleep(1.0, &doorbell);
     if (slept < 4000000 || played.yields)
         fail("a core that was taken long ago: %llu us, %ld yields",
              (unsigned long long)slept / 1000, played.yields);
-    slept = until_sleep(2.0);
+    slept = until_sleep(2.0, &doorbell);
     if (slept > 300000 || played.yields < 10)
         fail("a crowded core: %llu us, %ld yields",
              (unsigned long long)slept / 1000, played.yields);
+    for (int crowd = 1; crowd <= 2; crowd++) {
+        played.taken++;
+        if (until_sleep(crowd, NULL) < 1000000000)
+            fail("a sleep that nothing would end");
+    }
     played.shown = false;
 }
 

@@ -201,17 +201,19 @@ static inline void begin_fold(member_t *m, job_t *j, sw_slates_t *s)
 
 static inline void check_fold(member_t *m, job_t *j)
 {
-    int last = j->id == SW_COLL_SCAN ? m->me
-             : j->id == SW_COLL_EXSCAN ? m->me - 1 : m->n - 1;
+    bool scan = j->id == SW_COLL_SCAN || j->id == SW_COLL_EXSCAN;
+    int last = j->id == SW_COLL_EXSCAN ? m->me - 1 : m->me;
     size_t start = 0, count = j->bytes;
-    if (!j->recv || last < 0)
+    if (!j->recv || (scan && last < 0))
         return;
     for (int i = 0; i < m->me && scattered(j->id); i++)
         start += j->counts[i];
     if (scattered(j->id))
         count = j->counts[m->me];
-    char *want = expected(&j->o, j->round, 0, last, j->bytes);
-    if (!right_result(&j->o, j->recv, want + start * j->o.r.elem, count))
+    char *want = scan ? in_line(&j->o, j->round, 0, last, j->bytes)
+                      : in_tree(&j->o, j->round, m->n, j->bytes);
+    if (!right_result(&j->o, j->recv, want + start * j->o.r.elem, count,
+                      false))
         fail(m, "collective %d of %zu elements (%s%s) is wrong", (int)j->id,
              j->bytes, j->o.name, j->in_place ? ", in place" : "");
     free(want);

@@ -175,6 +175,18 @@ def test_communicators_are_told_apart_by_their_id(tmp_path):
     assert p.communicators[2].world_rank(2) is None
 
 
+def test_communicators_with_one_name_differ_in_few_digits(tmp_path):
+    job = captures.Job(4)
+    ids = "12345678aaaaaaaa", "12345678bbbbbbbb", "9876543210fedcba"
+    for rank in job.ranks:
+        for number in ids:
+            rank.call("MPI_Barrier", 1, 10, communicator=rank.communicator(
+                "split x3 of MPI_COMM_WORLD", number, [[0, 3]]))
+    labels = {t.label for t in load(job, tmp_path).totals("communicator")}
+    assert labels == {"split x3 of MPI_COMM_WORLD #" + digits for digits in (
+        "12345678a", "12345678b", "987654321")}
+
+
 def test_members_of_a_reordered_communicator(tmp_path):
     c = recorded.Communicator("1", "", 4, 0, [(6, 7), (0, 1)])
     assert [c.world_rank(i) for i in range(5)] == [6, 7, 0, 1, None]

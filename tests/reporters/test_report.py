@@ -71,7 +71,7 @@ def test_a_script_is_named_once(path, run, program, arguments, said):
 
 
 def test_a_full_disk_does_not_cost_the_page(path, run, symbols, monkeypatch):
-    def full(*_):
+    def full(*_, **__):
         raise UserError("halo.swcap: No space left on device", 1)
 
     captures.halo(2).write(path, symbols=False)
@@ -397,6 +397,22 @@ def test_html_lies_beside_its_capture(run, path, monkeypatch):
     assert run("report", path, "--html", "-")[1] == "<html>8"
 
 
+def test_communicators_are_cut_in_their_middle(run, path):
+    """Names that differ at their ends stay apart in 80 columns."""
+    job = captures.Job(4)
+    for rank in job.ranks:
+        for number in "abc1", "abc2":
+            rank.call("MPI_Barrier", 1, 10 ** 9,
+                      communicator=rank.communicator(
+                          "a long name that the program has given it " * 2,
+                          number, [[0, 3]]))
+    job.write(path)
+    _, out, _ = run("report", path)
+    rows = [line for line in out.splitlines() if " #abc" in line]
+    assert len(rows) == 2 and all(len(row) <= 80 for row in rows)
+    assert all(re.match("a long name.*….* #abc[12] ", row) for row in rows)
+
+
 # Names --------------------------------------------------------------------
 
 def unnamed(path):
@@ -410,12 +426,51 @@ def unnamed(path):
 
 
 def test_frames_are_named_where_the_modules_are(run, tmp_path, symbols):
+    """The first report keeps the names, so that the file can travel. It asks
+    again for those that it did not find: another machine may have them."""
     path = unnamed(tmp_path / "a.swcap")
-    before = open(path, "rb").read()
     _, out, _ = run("report", path)
     assert "at_10 (x.c:16)" in out and "app+0x666" in out
     assert symbols.asked == [("/opt/app", "b1d", 0x10),
                              ("/opt/app", "b1d", 0x666)]
+    symbols.asked.clear()
+    for _ in range(2):
+        _, out, _ = run("report", path)
+        assert "at_10 (x.c:16)" in out and "app+0x666" in out
+    assert set(symbols.asked) == {("/opt/app", "b1d", 0x666)}
+
+
+def test_what_would_name_an_address_is_told(run, tmp_path, symbols):
+    path = unnamed(tmp_path / "a.swcap")
+    _, out, _ = run("report", path)
+    text = " ".join(out.split())
+    assert "no name for addresses in app: " in text
+    assert "debug symbols, and ask again." in text
+
+
+def test_a_report_without_new_names_changes_no_file(run, tmp_path, symbols):
+    path = unnamed(tmp_path / "a.swcap")
+    run("report", path)
+    before = open(path, "rb").read()
+    run("report", path)
+    assert open(path, "rb").read() == before
+
+
+@pytest.mark.parametrize("how", ["read-only", "cut"])
+def test_a_report_leaves_a_file_that_it_cannot_write(run, tmp_path, symbols,
+                                                     monkeypatch, how):
+    path = unnamed(tmp_path / "a.swcap")
+    if how == "cut":
+        with open(path, "ab") as file:
+            file.write(b"RANK")
+    else:
+        def refuse(*_, **__):
+            raise UserError("a.swcap: Permission denied", 1)
+
+        monkeypatch.setattr(capture, "append", refuse)
+    before = open(path, "rb").read()
+    status, out, err = run("report", path)
+    assert (status, err) == (0, "") and "at_10 (x.c:16)" in out
     assert open(path, "rb").read() == before
 
 
@@ -423,14 +478,16 @@ def test_finish_keeps_the_names_in_the_file(run, tmp_path, symbols):
     path = unnamed(tmp_path / "a.swcap")
     status, out, err = run("report", "--finish", path)
     assert (status, out) == (0, "") and "at_10 (x.c:16)" in err
+    assert ("/opt/app", "b1d", 0x10) in capture.read(path).symbols
     symbols.asked.clear()
     _, out, _ = run("report", path)
     assert "at_10 (x.c:16)" in out and "app+0x666" in out
-    assert symbols.asked == []          # the file can travel
+    assert ("/opt/app", "b1d", 0x10) not in symbols.asked
 
 
-def test_finish_is_not_advertised(run):
-    assert "finish" not in run("report", "--help")[1]
+@pytest.mark.parametrize("inner", ["--finish", "--join", "--seen-from"])
+def test_inner_options_are_not_advertised(run, inner):
+    assert inner not in run("report", "--help")[1]
 
 
 # Mistakes -----------------------------------------------------------------

@@ -128,8 +128,55 @@ const char *sw_isa_name(sw_isa_t isa)
     return names[isa];
 }
 
-void sw_reduce_many(sw_reduce_func_t f, size_t elem, void *to,
-                    const void *const *in, int count, size_t n, char *block)
+/* One block of all inputs. Only the last step of each order stores to its
+ * result: until then every input's block, of which the result's may be one, is
+ * whole. */
+typedef struct {
+    sw_reduce_func_t f;
+    const char *const *in;
+    int count, pairs;
+    size_t at, m;               /* byte of the inputs; elements */
+} block_t;
+
+static void in_line(const block_t *b, char *to, char *room)
+{
+    const char *const *in = b->in;
+    b->f(room, in[0] + b->at, in[1] + b->at, b->m);
+    for (int k = 2; k < b->count - 1; k++)
+        b->f(room, room, in[k] + b->at, b->m);
+    b->f(to, room, in[b->count - 1] + b->at, b->m);
+}
+
+/* An item: an input, or a pair, combined in `room`. */
+static inline const char *item(const block_t *b, int i, char *room)
+{
+    if (sw_likely(i >= b->pairs))
+        return b->in[i + b->pairs] + b->at;
+    b->f(room, b->in[2 * i] + b->at, b->in[2 * i + 1] + b->at, b->m);
+    return room;
+}
+
+/* Combines `items` items, a power of two, into `to`: `room` itself, or memory
+ * that may be an input's. */
+static void in_tree(const block_t *b, int first, int items, char *to,
+                    char *room)
+{
+    const char *x = room, *y = room + SW_REDUCE_BLOCK;
+    if (items == 2) {
+        x = item(b, first, room);
+        y = item(b, first + 1, room + SW_REDUCE_BLOCK);
+    } else {
+        int half = items / 2;
+        in_tree(b, first, half, room, room);
+        in_tree(b, first + half, half, room + SW_REDUCE_BLOCK,
+                room + SW_REDUCE_BLOCK);
+    }
+    b->f(to, x, y, b->m);
+}
+
+void sw_reduce_many(sw_reduce_func_t f, size_t elem, sw_order_t order,
+                    void *to, const void *const *in, int count, size_t n,
+                    char *room)
 {
     if (count == 1) {
         if (to != in[0])
@@ -140,14 +187,15 @@ void sw_reduce_many(sw_reduce_func_t f, size_t elem, void *to,
         f(to, in[0], in[1], n);
         return;
     }
-    /* Only the last step stores to `to`: until then every block of the inputs,
-     * of which `to` may be one, is whole. */
     size_t step = SW_REDUCE_BLOCK / elem;
+    block_t b = {f, (const char *const *)in, count,
+                 sw_order_pairs(order, count), 0, 0};
     for (size_t i = 0; i < n; i += step) {
-        size_t m = sw_min(step, n - i), at = i * elem;
-        f(block, (const char *)in[0] + at, (const char *)in[1] + at, m);
-        for (int k = 2; k < count - 1; k++)
-            f(block, block, (const char *)in[k] + at, m);
-        f((char *)to + at, block, (const char *)in[count - 1] + at, m);
+        b.at = i * elem;
+        b.m = sw_min(step, n - i);
+        if (order == SW_ORDER_LINE)
+            in_line(&b, (char *)to + b.at, room);
+        else
+            in_tree(&b, 0, count - b.pairs, (char *)to + b.at, room);
     }
 }

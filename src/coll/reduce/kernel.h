@@ -27,7 +27,7 @@
 #ifndef SW_COLL_REDUCE_KERNEL_H
 #define SW_COLL_REDUCE_KERNEL_H
 
-#include "node/base/base.h"
+#include "order.h"
 
 /* MINLOC and MAXLOC work on {value, index}. C's pairs, and Fortran's, whose
  * two members have one type: MPI_2REAL, MPI_2DOUBLE_PRECISION, MPI_2INTEGER
@@ -118,17 +118,22 @@ SW_API size_t sw_type_bytes(sw_type_t type);
 SW_API const char *sw_op_name(sw_op_t op);
 SW_API const char *sw_type_name(sw_type_t type);
 
-/* to = (..((in[0] op in[1]) op in[2]) ..) for n elements of `elem` bytes
- * (1 to 4096). It goes block by block, each small enough to stay in the first
- * cache: every input is read once and `to` written once. `to` may be any
- * in[k] exactly. count >= 1. `block` is room for SW_REDUCE_BLOCK bytes of
- * intermediate results. */
-SW_API void sw_reduce_many(sw_reduce_func_t f, size_t elem, void *to,
-                           const void *const *in, int count, size_t n,
-                           char *block);
+/* to = in[0] op in[1] ... op in[count - 1], combined in this order, for n
+ * elements of `elem` bytes (1 to 4096). It goes block by block, and a block's
+ * intermediate results stay in the first cache: every input is read once and
+ * `to` written once. `to` may be any in[k] exactly. count >= 1. `room` holds
+ * the intermediate results, sw_reduce_room(order, count) bytes. */
+SW_API void sw_reduce_many(sw_reduce_func_t f, size_t elem, sw_order_t order,
+                           void *to, const void *const *in, int count,
+                           size_t n, char *room);
 
-/* It stays in the first cache with a block of the next input beside it. */
-#define SW_REDUCE_BLOCK 8192
+/* Of each intermediate result. */
+#define SW_REDUCE_BLOCK 4096
+
+static inline size_t sw_reduce_room(sw_order_t order, int count)
+{
+    return (size_t)sw_order_depth(order, count) * SW_REDUCE_BLOCK;
+}
 
 /* The instruction sets that kernels are compiled for, best last. */
 typedef enum {

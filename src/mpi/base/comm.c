@@ -220,9 +220,7 @@ static sw_comm_t *find(MPI_Comm comm)
 
 static uint64_t drawn_name(void)
 {
-    uint64_t name;
-    sw_os_random(&name, sizeof name);
-    return name | 1;
+    return sw_os_unique() | 1;
 }
 
 /* The members have met in MPI_Init and all reach each other: the leader takes

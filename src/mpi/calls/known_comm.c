@@ -68,6 +68,30 @@ static alike_t *alike_members(const sw_members_t *m)
     return a;
 }
 
+/* "split of duplicate of MPI_COMM_WORLD"; "split x3 of A" is a split of a split of a
+ * split of A: a program may go far down, and what it began with stays in the
+ * name. */
+static void derive(const char *how, const char *parent,
+                   char name[SW_CATALOG_NAME])
+{
+    size_t n = strlen(how);
+    unsigned times = 1;
+    int used = 0;
+    if (!strncmp(parent, how, n)) {
+        if (sscanf(parent + n, " x%u of %n", &times, &used) == 1 && used)
+            parent += n + (size_t)used;
+        else if (!strncmp(parent + n, " of ", 4))
+            parent += n + 4;
+        else
+            times = 0;
+        times++;
+    }
+    char again[16] = "";
+    if (times > 1)
+        snprintf(again, sizeof again, " x%u", times);
+    snprintf(name, SW_CATALOG_NAME, "%s%s of %.40s", how, again, parent);
+}
+
 static void name_it(const sw_known_comm_t *c, const char *how,
                     MPI_Comm parent, char name[SW_CATALOG_NAME])
 {
@@ -79,9 +103,10 @@ static void name_it(const sw_known_comm_t *c, const char *how,
         strcpy(name, "MPI_COMM_WORLD");
     else if (c->handle == MPI_COMM_SELF)
         strcpy(name, "MPI_COMM_SELF");
+    else if (e)
+        derive(how, e->name, name);
     else
-        snprintf(name, SW_CATALOG_NAME, "%s%s%.40s", how, e ? " of " : "",
-                 e ? e->name : "");
+        snprintf(name, SW_CATALOG_NAME, "%s", how);
 }
 
 /* The groups of the communicator, and its entry in the catalogue. */

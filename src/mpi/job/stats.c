@@ -287,6 +287,8 @@ void sw_stats_print(void)
         sw_say("this program made no collective call, sent no message inside a "
                "node, gave no block and moved nothing in a window: there was "
                "nothing to accelerate");
+    sw_say("rank 0: slept %llu times in its waits",
+           (unsigned long long)atomic_load(&sw_wait_sleeps));
     sw_arena_stats_t arena;
     sw_arena_stats(&arena);
     size_t blocks, peak;

@@ -109,7 +109,7 @@ int sw_far_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
     while ((rc = host.Iprobe(source, tag, comm, &flag, status)) ==
                MPI_SUCCESS && !flag) {
         sw_track_progress();
-        sw_idle(&idle);
+        sw_idle(&idle, NULL);
     }
     return rc;
 }
@@ -124,7 +124,7 @@ int sw_far_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message,
     while ((rc = host.Improbe(source, tag, comm, &flag, message, status)) ==
                MPI_SUCCESS && !flag) {
         sw_track_progress();
-        sw_idle(&idle);
+        sw_idle(&idle, NULL);
     }
     return rc;
 }

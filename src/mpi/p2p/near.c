@@ -138,6 +138,8 @@ bool sw_near_turn(bool all)
     sw_near_sends_dispose();
     if (shared)
         sw_match_give_back();
+    if (shared && came)         /* another thread may sleep for it */
+        sw_doorbell_ring(sw_mailbox_doorbell);
     return came;
 }
 

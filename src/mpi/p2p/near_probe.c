@@ -101,7 +101,7 @@ static void await_either(const sw_comm_t *c, const sw_pattern_t *p, bool takes,
     sw_idle_t idle = {0};
     while (!found->early && !ask_host(c, p, takes, found)) {
         sw_track_progress();
-        sw_idle(&idle);
+        sw_idle(&idle, NULL);
         sw_near_turn(true);
         found->early = look(p);
     }

@@ -61,8 +61,10 @@ static int fetch(const sw_data_t *to, size_t room, const sw_envelope_t *e,
         return 0;
     }
     const sw_target_t target = {.data = *to, .room = room};
-    return sw_slot_take(sw_world.at[e->place].peer, slot_of(e, offer),
-                        &target);
+    int failed = sw_slot_take(sw_world.at[e->place].peer, slot_of(e, offer),
+                              &target);
+    sw_mailbox_ring(e->place);
+    return failed;
 }
 
 void *sw_near_accept(const sw_envelope_t *e, const void *payload)
@@ -393,6 +395,11 @@ static void await_some(sw_track_t *t)
     sw_near_await(&of(t)->done);
 }
 
+static sw_doorbell_t *bell(sw_track_t *t)
+{
+    return sw_mailbox_doorbell;
+}
+
 static sw_track_t *spare;
 
 const sw_track_kind_t sw_near_irecv_kind = {
@@ -401,6 +408,7 @@ const sw_track_kind_t sw_near_irecv_kind = {
     .ready = ready,
     .over = is_over,
     .await = await_some,
+    .bell = bell,
     .peek = peek,
     .finish = peek,
     .start = start,

@@ -541,11 +541,8 @@ static void await(sw_near_send_t *s)
         if (sw_near_turn(false))
             left = sw_near_spins;
     if (!s->done) {
-        sw_wait_t wait = {0};
+        sw_wait_t wait = {.doorbell = sw_mailbox_doorbell};
         while (!advance(s)) {
-            if (!wait.announced)
-                wait.doorbell = s->slot ? &s->slot->doorbell
-                                        : sw_mailbox_doorbell;
             sw_wait_step(&wait);
             sw_near_turn(true);
         }
@@ -736,6 +733,11 @@ static void await_some(sw_track_t *t)
             left = sw_near_spins;
 }
 
+static sw_doorbell_t *bell(sw_track_t *t)
+{
+    return sw_mailbox_doorbell;
+}
+
 static sw_track_t *spare;
 
 const sw_track_kind_t sw_near_isend_kind = {
@@ -744,6 +746,7 @@ const sw_track_kind_t sw_near_isend_kind = {
     .ready = ready,
     .over = is_over,
     .await = await_some,
+    .bell = bell,
     .peek = peek,
     .finish = finish,
     .start = start,

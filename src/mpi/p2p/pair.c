@@ -36,6 +36,14 @@ static bool ready(sw_track_t *t)
     return t->ended = received && sent;
 }
 
+static sw_doorbell_t *bell(sw_track_t *t)
+{
+    sw_pair_t *p = of(t);
+    MPI_Request *half = p->receive != MPI_REQUEST_NULL ? &p->receive
+                                                       : &p->send;
+    return sw_track_bell(sw_track_of(*half));
+}
+
 static int peek(sw_track_t *t, MPI_Status *status)
 {
     if (status != MPI_STATUS_IGNORE)
@@ -70,6 +78,7 @@ const sw_track_kind_t sw_pair_kind = {
     .size = sizeof(sw_pair_t),
     .spare = &spare,
     .ready = ready,
+    .bell = bell,
     .peek = peek,
     .finish = finish,
     .free = free_request,

@@ -137,8 +137,11 @@ SW_EVENT_PART void sw_event_clock(sw_event_t *e)
 __attribute__((noinline, unused))
 static void sw_event_sample(sw_event_t *e)
 {
+    sw_later_t *later = &e->recorder->later;
     e->stands_for = sw_sampler_stands_for(&e->recorder->sampler,
                                           e->amount.time, e->partners);
+    if (sw_unlikely(later->due) && later->due <= e->began)
+        sw_later_look(later, e->began);
 }
 
 SW_EVENT_PART void sw_event_stop(sw_event_t *e, int result)
@@ -180,6 +183,36 @@ static inline void sw_event_look(sw_event_t *e, int64_t rank, uint64_t key)
     const sw_board_t *board = sw_board_of(rank);
     if (board && key)
         sw_event_saw(e, sw_board_look(board, key));
+}
+
+/* Look for the receiver of a message. One that has not come was not waited for,
+ * or does not know yet whose message it takes. */
+static inline void sw_event_look_receiver(sw_event_t *e, int64_t rank,
+                                          uint64_t key)
+{
+    const sw_board_t *board = sw_board_of(rank);
+    e->looked = true;
+    if (!board || !key)
+        return;
+    uint64_t ticks = sw_board_look(board, key);
+    sw_event_saw(e, ticks);
+    if (!ticks)
+        sw_later_note(&e->recorder->later, board, key);
+}
+
+/* Post a stamp of an earlier moment; none where the process did not look at
+ * the clock then. */
+static inline void sw_event_post_since(const sw_event_t *e, uint64_t key,
+                                       uint64_t ticks)
+{
+    if (key && ticks && sw_board && sw_event_is_watched(e))
+        sw_board_post(sw_board, key, ticks);
+}
+
+/* Now, if anybody may ask for it; else 0. */
+static inline uint64_t sw_event_now(const sw_event_t *e)
+{
+    return sw_board && sw_event_is_watched(e) ? sw_ticks() : 0;
 }
 
 /* Post a stamp before the call's own, which sw_event_clock posts. */
@@ -246,6 +279,11 @@ static inline void sw_event_end(sw_event_t *e)
         e->key.words[0] |= (uint64_t)e->comm->number << 48;
     e->key.words[1] |= (uint64_t)sw_bin(e->amount.size) << 48;
     sw_record_t *r = sw_recorder_add(e->recorder, &e->key, &e->amount);
+    if (sw_unlikely(e->looked))
+        sw_later_keep(&e->recorder->later, r,
+                      e->latest > e->began ? e->latest : e->began,
+                      e->began + e->ticks,
+                      (double)e->stands_for / (double)e->amount.time);
     if (sw_unlikely(e->recorder->tracer))
         sw_event_trace(e, r);
 }

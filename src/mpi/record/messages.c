@@ -5,7 +5,8 @@
  * numbered by both, and come in this order (MPI 4.1, 3.5). So the receiver of
  * the k-th finds the sender's stamp under this number, and a sender the
  * receiver's. Receives that name source and tag are numbered when they are
- * posted, others when it is known whose message they took.
+ * posted, others when it is known whose message they took. These post the stamp
+ * then, with the time at which they were posted (profile/record/later.h).
  */
 #include "traffic.h"
 
@@ -124,11 +125,8 @@ void sw_send_after(sw_event_t *e, MPI_Comm comm, int dest, int64_t count,
     int64_t rank = sw_known_rank(e->comm, dest);
     sw_peers_sent(&e->recorder->peers, SW_PEERS_MESSAGES, rank,
                   e->amount.sent);
-    /* A receiver that has not come yet was not waited for. */
-    if (e->stands_for) {
-        e->looked = true;
-        sw_event_look(e, rank, e->wanted);
-    }
+    if (e->stands_for)
+        sw_event_look_receiver(e, rank, e->wanted);
 }
 
 /* Hosts have one handle for all sends that are over before they begin. When a
@@ -184,12 +182,15 @@ void sw_receive_before(sw_event_t *e, MPI_Comm comm, int source, int tag)
     if (!wild(source, tag))
         e->number = next_stamps(e->comm, source, tag, false, &e->post,
                                 &e->wanted);
+    else if (e->paused)         /* sw_event_clock reads none */
+        e->began = sw_event_now(e);
 }
 
 /* What a receive asked for. */
 typedef struct {
     int source, tag;
     uint64_t number, stamp;     /* of what was named; else 0 */
+    uint64_t since;             /* ticks: of what was not; 0: not known */
     const sw_pending_t *request;        /* NULL: it was blocking */
 } asked_t;
 
@@ -199,8 +200,10 @@ static void arrived(sw_event_t *e, sw_known_comm_t *c, const asked_t *asked,
 {
     uint64_t number = asked->number, theirs = asked->stamp, own;
     int source = status->MPI_SOURCE, tag = status->MPI_TAG;
-    if (!number && wild(asked->source, asked->tag))
+    if (!number && wild(asked->source, asked->tag)) {
         number = next_stamps(c, source, tag, false, &own, &theirs);
+        sw_event_post_since(e, own, asked->since);
+    }
     if (e->paused)
         return;
     uint64_t bytes = sw_moves_come(status);
@@ -222,8 +225,8 @@ void sw_receive_after(sw_event_t *e, MPI_Comm comm, int source, int tag,
     sw_event_comm_after(e, comm);
     if (source == MPI_PROC_NULL || (e->paused && !wild(source, tag)))
         return;
-    arrived(e, e->comm, &(asked_t){source, tag, e->number, e->wanted, NULL},
-            status);
+    arrived(e, e->comm, &(asked_t){source, tag, e->number, e->wanted, e->began,
+                                   NULL}, status);
     SW_KEY_SET(&e->key, datatype, sw_known_type(type)->number);
     if (!e->amount.sent)
         e->amount.size = e->amount.received;
@@ -253,6 +256,8 @@ void sw_receive_pending(sw_event_t *e, MPI_Comm comm, int source, int tag,
                         .persistent = persistent, .peer = source, .tag = tag,
                         .asks = wild(source, tag),
                         .stamp = e->wanted, .number = e->number};
+    if (p->asks)
+        p->since = persistent ? 0 : e->began;
     if (!persistent)
         posted(e, p);
     sw_pending_placed(p);
@@ -271,6 +276,8 @@ void sw_isendrecv_pending(sw_event_t *e, MPI_Comm comm, int source, int tag,
                       .untold = SW_ISENDRECV_UNTOLD,
                       .asks = SW_ISENDRECV_UNTOLD || wild(source, tag),
                       .received = sw_event_bytes(e, count, type)};
+    if (!p.untold && p.asks)
+        p.since = e->began;
     posted(e, &p);
     sw_pending_add(&p);
 }
@@ -367,11 +374,10 @@ void sw_message_ended(sw_event_t *e, const sw_pending_t *p,
         if (came && !told(p, status))
             untold(e, p);
         else if (came)
-            arrived(e, c, &(asked_t){p->peer, p->tag, p->number, p->stamp, p},
-                    status);
+            arrived(e, c, &(asked_t){p->peer, p->tag, p->number, p->stamp,
+                                     p->asks ? p->since : 0, p}, status);
     } else if (e->stands_for && p->stamp) {
-        e->looked = true;
-        sw_event_look(e, sw_known_rank(c, p->peer), p->stamp);
+        sw_event_look_receiver(e, sw_known_rank(c, p->peer), p->stamp);
     }
     if (!came)
         SW_EVENT_NOTE(e, SW_NOTE_ENDS, p->name);
@@ -393,6 +399,8 @@ void sw_message_starts(sw_event_t *e, sw_pending_t *p)
         if (sends || !wild(p->peer, p->tag))
             p->number = next_stamps(c, p->peer, p->tag, sends, &own,
                                     &p->stamp);
+        else
+            p->since = sw_event_now(e);
     }
     sw_event_post(e, own);
     /* One call may start several: what it moves does not tell a send's
@@ -468,6 +476,7 @@ void sw_mprobe_after(sw_event_t *e, MPI_Comm comm, MPI_Message message,
     uint64_t own;
     p.number = next_stamps(e->comm, status->MPI_SOURCE, status->MPI_TAG, false,
                            &own, &p.stamp);
+    sw_event_post_since(e, own, e->paused ? sw_event_now(e) : e->began);
     sw_pending_add(&p);
 }
 
@@ -488,7 +497,7 @@ void sw_mrecv_after(sw_event_t *e, MPI_Datatype type,
     if (!e->comm)
         return;
     arrived(e, e->comm, &(asked_t){MPI_ANY_SOURCE, MPI_ANY_TAG, e->number,
-                                   e->wanted, NULL}, status);
+                                   e->wanted, 0, NULL}, status);
     SW_KEY_SET(&e->key, datatype, sw_known_type(type)->number);
     e->amount.size = e->amount.received;
 }
@@ -542,7 +551,7 @@ void sw_take_after(sw_event_t *e, MPI_Comm comm, const MPI_Message *message,
     if (!e->comm || status->MPI_SOURCE == MPI_PROC_NULL)
         return;
     arrived(e, e->comm, &(asked_t){MPI_ANY_SOURCE, MPI_ANY_TAG, e->number,
-                                   e->wanted, NULL}, status);
+                                   e->wanted, 0, NULL}, status);
     SW_KEY_SET(&e->key, datatype, sw_known_type(MPI_BYTE)->number);
     e->amount.size = e->amount.received;
 }

@@ -12,6 +12,7 @@
 #include "node/base/settings.h"
 #include "profile/capture/ending.h"
 #include "profile/capture/page.h"
+#include "profile/capture/summary.h"
 #include "profile/capture/where.h"
 
 #include <errno.h>
@@ -262,15 +263,26 @@ static void start(uint64_t init_ticks)
  * memory for it. (MPICH fails where the system refuses process_vm_readv.) */
 #define PIECE 4096u
 
-/* When rank 0 asks for it, so that it has not all of them at once. */
-static void send_block(const sw_blob_t *block)
+/* What a rank leaves. */
+typedef struct {
+    sw_blob_t block, summary;
+} part_t;
+
+static void send_bytes(const sw_blob_t *from)
 {
-    uint64_t size = block->size;
+    for (uint64_t at = 0; at < from->size; at += PIECE)
+        host.Send(from->at + at, (int)sw_min(PIECE, from->size - at), MPI_BYTE,
+                  0, 0, gathering);
+}
+
+/* When rank 0 asks for it, so that it has not all of them at once. */
+static void send_part(const part_t *mine)
+{
+    uint64_t sizes[2] = {mine->block.size, mine->summary.size};
     host.Recv(NULL, 0, MPI_BYTE, 0, 0, gathering, MPI_STATUS_IGNORE);
-    host.Send(&size, 8, MPI_BYTE, 0, 0, gathering);
-    for (uint64_t at = 0; at < size; at += PIECE)
-        host.Send(block->at + at, (int)sw_min(PIECE, size - at), MPI_BYTE, 0,
-                  0, gathering);
+    host.Send(sizes, sizeof sizes, MPI_BYTE, 0, 0, gathering);
+    send_bytes(&mine->block);
+    send_bytes(&mine->summary);
 }
 
 /* The file with the blocks that have come. */
@@ -296,21 +308,32 @@ static void put_rank(file_t *to, uint64_t size)
         to->error = errno;
 }
 
-/* Even if the file cannot be written, what is sent must be received. */
-static void receive_block(file_t *to, int from)
+static void put_summary(const void *bytes, size_t n)
 {
-    static char piece[PIECE];
-    uint64_t size = 0;
+    sw_summary_add(bytes, n / sizeof(sw_summary_row_t));
+}
+
+/* Even if the file cannot be written, what is sent must be received. */
+static void receive_part(file_t *to, int from)
+{
+    static _Alignas(sw_summary_row_t) char piece[PIECE];
+    _Static_assert(PIECE % sizeof(sw_summary_row_t) == 0, "whole rows");
+    uint64_t sizes[2] = {0, 0};
     host.Send(NULL, 0, MPI_BYTE, from, 0, gathering);
-    host.Recv(&size, 8, MPI_BYTE, from, 0, gathering, MPI_STATUS_IGNORE);
-    put_rank(to, size);
-    for (uint64_t at = 0; at < size; at += PIECE) {
-        size_t n = sw_min(PIECE, size - at);
-        host.Recv(piece, (int)n, MPI_BYTE, from, 0, gathering,
-                  MPI_STATUS_IGNORE);
-        put(to, piece, n);
-    }
-    to->whole += size && !to->error;
+    host.Recv(sizes, sizeof sizes, MPI_BYTE, from, 0, gathering,
+              MPI_STATUS_IGNORE);
+    put_rank(to, sizes[0]);
+    for (int what = 0; what < 2; what++)
+        for (uint64_t at = 0; at < sizes[what]; at += PIECE) {
+            size_t n = sw_min(PIECE, sizes[what] - at);
+            host.Recv(piece, (int)n, MPI_BYTE, from, 0, gathering,
+                      MPI_STATUS_IGNORE);
+            if (what)
+                put_summary(piece, n);
+            else
+                put(to, piece, n);
+        }
+    to->whole += sizes[0] && !to->error;
 }
 
 static void close_file(file_t *to)
@@ -328,19 +351,33 @@ static void close_file(file_t *to)
                "for it (ulimit -v)", sw_job.ranks - to->ranks, sw_job.ranks);
 }
 
-static void gather(const sw_blob_t *mine)
+static void gather(const part_t *mine)
 {
     file_t to = {.fd = -1};
     if (sw_job.rank) {
-        send_block(mine);
+        send_part(mine);
         return;
     }
-    put_rank(&to, mine->size);
-    put(&to, mine->at, mine->size);
-    to.whole = mine->size && !to.error;
+    put_rank(&to, mine->block.size);
+    put(&to, mine->block.at, mine->block.size);
+    put_summary(mine->summary.at, mine->summary.size);
+    to.whole = mine->block.size && !to.error;
     for (int i = 1; i < sw_job.ranks; i++)
-        receive_block(&to, i);
+        receive_part(&to, i);
     close_file(&to);
+}
+
+/* A rank without memory for its block is in no report. */
+static void make_part(part_t *mine)
+{
+    *mine = (part_t){0};
+    if (!sw_capture_block(SW_END_FINALIZE, 0, &mine->block)) {
+        sw_blob_free(&mine->block);
+        return;
+    }
+    sw_summary_make(&mine->summary);
+    if (mine->summary.lost)
+        sw_blob_free(&mine->summary);
 }
 
 /* In MPI_Finalize, before the host's: all ranks' blocks into one file. */
@@ -352,11 +389,14 @@ static void stop(void)
     sw_job.stop = sw_ticks();
     sw_recording_set(SW_RECORDING_OFF);
     sw_recorder_close_tracers();
-    sw_blob_t block;
-    if (!sw_capture_block(SW_END_FINALIZE, 0, &block))
-        sw_blob_free(&block);
-    gather(&block);
-    sw_blob_free(&block);
+    /* Every rank has then posted what others look for. */
+    host.Barrier(gathering);
+    sw_recorder_look_again();
+    part_t mine;
+    make_part(&mine);
+    gather(&mine);
+    sw_blob_free(&mine.block);
+    sw_blob_free(&mine.summary);
     sw_ending_done();
     if (sw_job.rank == 0)
         sw_profile_page();

@@ -95,10 +95,11 @@ static int wait_all(sw_batch_t *b)
     sw_idle_t idle = {0};
     while (b->first < b->n)
         if (advance(b, &raised)) {
+            sw_idle_end(&idle);
             idle = (sw_idle_t){0};
         } else {
             sw_track_progress();
-            sw_idle(&idle);
+            sw_idle(&idle, sw_track_bell(b->track[b->first]));
         }
     return raised;
 }

@@ -37,10 +37,10 @@ static int try_any(sw_batch_t *b, bool *over)
 
 /* Where the host has no part in any of them, or one of ours is over. False: it
  * is for the host to say. */
-static bool own_any(bool blocking, int n, MPI_Request *requests, int *index,
-                    int *flag, MPI_Status *status, int *rc)
+static bool own_any(sw_idle_t *idle, bool blocking, int n,
+                    MPI_Request *requests, int *index, int *flag,
+                    MPI_Status *status, int *rc)
 {
-    sw_idle_t idle = {0};
     if (!blocking || n > SW_BATCH_FEW)
         sw_track_progress();
     while (true) {
@@ -65,7 +65,7 @@ static bool own_any(bool blocking, int n, MPI_Request *requests, int *index,
         if (!blocking)
             return true;
         sw_track_progress();
-        sw_idle(&idle);
+        sw_batch_idle(idle, n, requests);
     }
 }
 
@@ -75,7 +75,10 @@ static int any(bool blocking, int n, MPI_Request *requests, int *index,
     bool over;
     sw_batch_t b;
     int rc = MPI_SUCCESS;
-    if (own_any(blocking, n, requests, index, flag, status, &rc))
+    sw_idle_t idle = {0};
+    bool own = own_any(&idle, blocking, n, requests, index, flag, status, &rc);
+    sw_idle_end(&idle);
+    if (own)
         return rc;
     sw_batch_take(&b, n, requests, NULL, status);
     rc = sw_batch_serve(&b, try_any, blocking, &over);

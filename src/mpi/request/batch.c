@@ -121,6 +121,27 @@ int sw_batch_serve(sw_batch_t *b, sw_batch_turn_t *turn, bool blocking,
         if (*over || !blocking)
             return rc;
         sw_track_progress();
-        sw_idle(&idle);
+        sw_idle(&idle, NULL);
     }
+}
+
+/* The doorbell that rings for each open one of them; NULL: there is none. */
+static sw_doorbell_t *bell_of(int n, const MPI_Request *requests)
+{
+    sw_doorbell_t *bell = NULL;
+    for (int i = 0; i < n; i++) {
+        sw_track_t *t = sw_track_of(requests[i]);
+        if (!t || !t->active)
+            continue;
+        sw_doorbell_t *own = sw_track_bell(t);
+        if (!own || (bell && own != bell))
+            return NULL;
+        bell = own;
+    }
+    return bell;
+}
+
+void sw_batch_idle(sw_idle_t *idle, int n, const MPI_Request *requests)
+{
+    sw_idle(idle, sw_idle_is_long(idle) ? bell_of(n, requests) : NULL);
 }

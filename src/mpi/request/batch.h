@@ -118,6 +118,9 @@ typedef int sw_batch_turn_t(sw_batch_t *b, bool *over);
 int sw_batch_serve(sw_batch_t *b, sw_batch_turn_t *turn, bool blocking,
                    bool *over);
 
+/* sw_idle, in a wait for one of them. */
+void sw_batch_idle(sw_idle_t *idle, int n, const MPI_Request *requests);
+
 /* Ends the program when out of memory. */
 void *sw_batch_room(int n, size_t each);
 

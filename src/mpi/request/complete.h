@@ -37,11 +37,27 @@ static inline bool sw_request_is_done(MPI_Request request)
 /* MPI_Wait where something is tracked. */
 int sw_wait_one(MPI_Request *request, MPI_Status *status);
 
-/* A pause in a wait whose condition the host alone knows. */
+/* Between two turns of a wait for requests. */
 typedef struct {
-    uint64_t start;
-    int turns;
+    sw_wait_t wait;
+    unsigned turns;
 } sw_idle_t;
-void sw_idle(sw_idle_t *idle);
+
+/* No turn has ended the wait so far. It ends with, or soon after, a ring of this
+ * doorbell. NULL: the host may end it, and no rank sleeps. sw_idle_end follows
+ * the last one. */
+void sw_idle(sw_idle_t *idle, sw_doorbell_t *bell);
+void sw_idle_end(sw_idle_t *idle);
+/* The doorbell counts only then. */
+static inline bool sw_idle_is_long(const sw_idle_t *idle)
+{
+    return idle->turns >= 64;
+}
+
+/* The doorbell that rings when the state of an open request changes; or NULL. */
+static inline sw_doorbell_t *sw_track_bell(sw_track_t *t)
+{
+    return t && t->active && t->kind->bell ? t->kind->bell(t) : NULL;
+}
 
 #endif

@@ -57,6 +57,12 @@ bool sw_listed_over(sw_track_t *t)
     return sw_list_is_over(l->list);
 }
 
+/* Its block may not have been found yet. */
+sw_doorbell_t *sw_listed_bell(sw_track_t *t)
+{
+    return ((sw_listed_t *)t)->list->on->bell;
+}
+
 int sw_listed_peek(sw_track_t *t, MPI_Status *status)
 {
     sw_status_empty(status);

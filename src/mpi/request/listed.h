@@ -25,12 +25,14 @@ typedef struct {
 
 bool sw_listed_ready(sw_track_t *t);
 bool sw_listed_over(sw_track_t *t);
+sw_doorbell_t *sw_listed_bell(sw_track_t *t);
 int sw_listed_peek(sw_track_t *t, MPI_Status *status);      /* empty */
 void sw_listed_free(sw_track_t *t);
 int sw_listed_cancel(sw_track_t *t);
 /* What all kinds have. */
 #define SW_LISTED_KIND                                                  \
-    .over = sw_listed_over, .free = sw_listed_free,                     \
+    .over = sw_listed_over, .bell = sw_listed_bell,                     \
+    .free = sw_listed_free,                                             \
     .cancel = sw_listed_cancel
 
 /* Makes the request, unless it is made, and is the handle. */

@@ -57,11 +57,11 @@ static int try_some(sw_batch_t *b, bool *over)
 }
 
 /* Where the host has no part in any of them. False: it has. */
-static bool own_some(bool blocking, int n, MPI_Request *requests, int *count,
-                     int *indices, MPI_Status *statuses, int *rc)
+static bool own_some(sw_idle_t *idle, bool blocking, int n,
+                     MPI_Request *requests, int *count, int *indices,
+                     MPI_Status *statuses, int *rc)
 {
     bool ignored = sw_statuses_ignored(statuses);
-    sw_idle_t idle = {0};
     if (!blocking || n > SW_BATCH_FEW)
         sw_track_progress();
     while (true) {
@@ -89,7 +89,7 @@ static bool own_some(bool blocking, int n, MPI_Request *requests, int *count,
         if (over || !blocking)
             return true;
         sw_track_progress();
-        sw_idle(&idle);
+        sw_batch_idle(idle, n, requests);
     }
 }
 
@@ -99,7 +99,11 @@ static int some(bool blocking, int n, MPI_Request *requests, int *count,
     bool over;
     sw_batch_t b;
     int rc = MPI_SUCCESS;
-    if (own_some(blocking, n, requests, count, indices, statuses, &rc))
+    sw_idle_t idle = {0};
+    bool own = own_some(&idle, blocking, n, requests, count, indices, statuses,
+                        &rc);
+    sw_idle_end(&idle);
+    if (own)
         return rc;
     sw_batch_take(&b, n, requests, indices, statuses);
     rc = sw_batch_serve(&b, try_some, blocking, &over);

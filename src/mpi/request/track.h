@@ -24,6 +24,7 @@
 
 #include "mpi/base/comm.h"
 #include "mpi/base/status.h"
+#include "node/wait.h"
 
 typedef struct sw_track sw_track_t;
 typedef sw_track_t *sw_tracks_t;      /* the next one to look at, or NULL     */
@@ -43,6 +44,9 @@ typedef struct {
     /* It is waited for: take some time over it, and come back. NULL: the wait
      * takes its turns itself. */
     void (*await)(sw_track_t *t);
+    /* The doorbell that rings when it gets on; the caller need not hold it. NULL,
+     * or returns NULL: the host has a part in it. */
+    sw_doorbell_t *(*bell)(sw_track_t *t);
     /* It is over, and it stays: set the status. Returns an error class, not
      * raised. */
     int (*peek)(sw_track_t *t, MPI_Status *status);

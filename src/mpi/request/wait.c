@@ -5,26 +5,27 @@
 
 MPI_Request sw_request_done = MPI_REQUEST_NULL;
 
-/* Turns between looks at the clock; ns before the first nap, and of a nap. */
-#define LOOK 64
-#define KEEP 50000
-#define NAP  50000
-
-void sw_idle(sw_idle_t *idle)
+void sw_idle(sw_idle_t *idle, sw_doorbell_t *bell)
 {
-    static _Atomic uint32_t never;
-    if (sw_wait_crowded())
-        sw_os_yield();
-    else
-        sw_os_pause();
-    if (sw_wait_crowded() || ++idle->turns < LOOK)
+    sw_wait_t *wait = &idle->wait;
+    if (!sw_idle_is_long(idle)) {
+        idle->turns++;
+        if (sw_wait_crowded())
+            sw_os_yield();
+        else
+            sw_os_pause();
         return;
-    uint64_t now = sw_os_now();
-    idle->start = idle->start ? idle->start : now;
-    if (now - idle->start > KEEP && sw_wait_core_is_wanted(now))
-        sw_os_futex_wait(&never, 0, NAP);
-    else
-        idle->turns = 0;
+    }
+    if (wait->doorbell != bell) {
+        sw_wait_end(wait);
+        wait->doorbell = bell;
+    }
+    sw_wait_step(wait);
+}
+
+void sw_idle_end(sw_idle_t *idle)
+{
+    sw_wait_end(&idle->wait);
 }
 
 /* Ask for a tracked request, which is held; true: it is done, with *rc. Of one
@@ -58,7 +59,7 @@ static int wait_untracked(MPI_Request *request, MPI_Status *status)
     sw_idle_t idle = {0};
     while ((rc = host.Test(request, &flag, status)) == MPI_SUCCESS && !flag) {
         sw_track_progress();
-        sw_idle(&idle);
+        sw_idle(&idle, NULL);
     }
     return rc;
 }
@@ -94,8 +95,9 @@ int sw_wait_one(MPI_Request *request, MPI_Status *status)
         t->kind->await(t);
     while (!once(t, request, status, &rc)) {
         sw_track_progress();
-        sw_idle(&idle);
+        sw_idle(&idle, sw_track_bell(t));
     }
+    sw_idle_end(&idle);
     if (stays)
         sw_track_unclaim(t);
     return rc;

@@ -5,21 +5,24 @@
  *
  *   shown     in its arena, which all have mapped
  *   placed    in a file that the host has mapped at all members, as hosts do
- *             for the windows that they allocate: a member finds the same file
- *             among its own mappings
+ *             for the windows that they allocate: each member finds out where
+ *             (places.h)
  *   to come   memory is attached later. What is not in the arena then is far
  *             (far.h), so all members need system calls that copy. A device's
  *             memory may come, too, if there is one, so the host serves then
  *
  * Where all is shown, that decides. Else each member looks what it reaches, and
- * tells the others.
+ * tells the others. Where a member has not found all that is placed, all
+ * search their mappings and tell each other again. Searching takes long, and is
+ * in vain where the host keeps its memory to itself. A member that has searched
+ * in vain often says so, and they search only if nobody does.
  *
  * A program may take its own mapping of a file away at any time; the host keeps
  * that of a window. So memory of the program's is never looked for so. And
  * where all of a window would be far, hosts are faster at small sizes: they
  * keep it (docs/one-sided.md).
  */
-#include "window.h"
+#include "places.h"
 
 #include "mpi/base/reach.h"
 #include "node/arena/show.h"
@@ -35,11 +38,28 @@ enum { SHOWN = SW_WIN_SERVED, PLACED, TO_COME };
 typedef struct {
     int64_t form;
     uint64_t shown;             /* where, in its arena's file */
-    sw_os_place_t place;
-    uint64_t bytes;
+    uint64_t base, bytes;
+    uint64_t mark;              /* places.h */
     int64_t unit;
+    int64_t searches;           /* may it be worth while? */
     uint64_t block, ring;       /* the first member's; 0: there is no room */
 } said_t;
+
+/* What it tells where they search. */
+typedef struct {
+    bool found;
+    sw_os_place_t place;
+} found_t;
+
+/* After so many searches in vain only some are made. */
+enum { SEARCHES = 4, SELDOM = 64 };
+static _Atomic unsigned vain;
+
+static bool searches(void)
+{
+    unsigned so_far = atomic_load(&vain);
+    return so_far < SEARCHES || so_far % SELDOM == 0;
+}
 
 static void *room_for(size_t n, size_t bytes)
 {
@@ -51,8 +71,12 @@ static void *room_for(size_t n, size_t bytes)
     return p;
 }
 
-static int form_of(const sw_win_memory_t *m, const sw_team_t *team,
-                   sw_os_place_t *place)
+static bool is_hosts(const sw_win_memory_t *m)
+{
+    return m->kind == SW_WIN_ALLOCATED || m->kind == SW_WIN_SHARED_MEMORY;
+}
+
+static int form_of(const sw_win_memory_t *m, const sw_team_t *team)
 {
     int nowhere = team->arena ? SW_WIN_MEMORY : SW_WIN_MEMBERS;
     if (!sw_settings.rma)
@@ -61,9 +85,7 @@ static int form_of(const sw_win_memory_t *m, const sw_team_t *team,
         return sw_device_present() ? nowhere : TO_COME;
     if (m->bytes <= 0 || (m->shown != UINT64_MAX && team->arena))
         return SHOWN;
-    return m->kind == SW_WIN_ALLOCATED &&
-                   sw_os_place(m->base, (size_t)m->bytes, place)
-               ? PLACED : nowhere;
+    return is_hosts(m) ? PLACED : nowhere;
 }
 
 /* Bytes of the block, and where the tables of a dynamic window begin in it. */
@@ -72,11 +94,15 @@ static size_t tables_at(int n)
     return sw_round_up(sw_rma_block_bytes(n), SW_PAIR);
 }
 
-static said_t say(const sw_win_memory_t *m, const sw_team_t *team)
+static said_t say(const sw_win_memory_t *m, const sw_team_t *team,
+                  sw_marked_t *marked)
 {
-    said_t said = {.shown = m->shown, .bytes = (uint64_t)m->bytes,
-                   .unit = m->unit};
-    said.form = form_of(m, team, &said.place);
+    said_t said = {.form = form_of(m, team), .shown = m->shown,
+                   .base = (uintptr_t)m->base, .bytes = (uint64_t)m->bytes,
+                   .unit = m->unit, .searches = searches()};
+    if (said.form == PLACED && m->kind == SW_WIN_ALLOCATED &&
+        !sw_device_present())
+        said.mark = sw_places_mark(m->base, said.bytes, marked);
     if (team->me == 0) {
         size_t bytes = tables_at(team->n);
         if (m->kind == SW_WIN_DYNAMIC)
@@ -87,23 +113,41 @@ static said_t say(const sw_win_memory_t *m, const sw_team_t *team)
     return said;
 }
 
-/* How this member reaches each; false: not all of them. */
-static bool reach(const said_t *said, const sw_team_t *team,
-                  const sw_win_memory_t *m, sw_win_target_t *to)
+/* Where the host has placed what it has: asked or guessed. */
+static void place_them(const sw_win_t *w, const said_t *said,
+                       const sw_team_t *team, const sw_win_memory_t *m,
+                       void **at)
 {
-    int n = team->n;
-    sw_os_place_t *place = room_for((size_t)n, sizeof *place);
-    uint64_t *bytes = room_for((size_t)n, sizeof *bytes);
-    void **found = room_for((size_t)n, sizeof *found);
-    bool looks = false, all = true;
-    for (int i = 0; i < n; i++) {
-        place[i] = said[i].place;
-        bytes[i] = said[i].form == PLACED && i != team->me ? said[i].bytes : 0;
-        looks |= bytes[i] > 0;
+    sw_part_of_window_t *part = room_for((size_t)team->n, sizeof *part);
+    for (int i = 0; i < team->n; i++) {
+        part[i].bytes = said[i].form == PLACED ? said[i].bytes : 0;
+        part[i].mark = said[i].mark;
     }
-    if (looks)
-        sw_os_find_places(place, bytes, n, found);
-    for (int i = 0; i < n; i++) {
+    if (m->kind == SW_WIN_SHARED_MEMORY)
+        sw_places_ask(w->handle, part, team->n, team->me, at);
+    else
+        sw_places_guess(m->base, part, team->n, team->me, at);
+    free(part);
+}
+
+/* How this member reaches a target that the host has placed. */
+static bool reach_placed(sw_win_target_t *to, const said_t *said,
+                         const sw_win_memory_t *m)
+{
+    if (!to->base && m->bytes <= 0 && to->peer->cma) {
+        to->where = SW_WIN_UNSEARCHED;
+        to->away = said->base;
+    }
+    return to->base || to->where == SW_WIN_UNSEARCHED;
+}
+
+/* How it reaches each; at[i]: what is placed. False: not all. */
+static bool reach(const said_t *said, const sw_team_t *team,
+                  const sw_win_memory_t *m, void *const *at,
+                  sw_win_target_t *to)
+{
+    bool all = true;
+    for (int i = 0; i < team->n; i++) {
         const sw_peer_t *peer = team->peer[i];
         int64_t form = said[i].form;
         to[i].bytes = said[i].bytes;
@@ -111,14 +155,11 @@ static bool reach(const said_t *said, const sw_team_t *team,
         to[i].peer = peer;
         to[i].base = i == team->me   ? m->base
                      : form == SHOWN ? peer->arena + said[i].shown
-                                     : found[i];
+                                     : at[i];
         all = all && (form == TO_COME ? peer->cma
-                                      : form == SHOWN ||
-                                            (form == PLACED && to[i].base));
+                      : form == PLACED ? reach_placed(&to[i], &said[i], m)
+                                       : form == SHOWN);
     }
-    free(place);
-    free(bytes);
-    free(found);
     return all;
 }
 
@@ -147,6 +188,71 @@ static bool all_reach(sw_ring_t *ring, uint64_t mine)
         reach = reach && all[i];
     free(all);
     return reach;
+}
+
+/* All look among their mappings, and tell what they have found. */
+static bool search(sw_ring_t *ring, const said_t *said,
+                   const sw_win_memory_t *m, void **at, sw_win_target_t *to)
+{
+    sw_team_t *team = ring->team;
+    size_t n = (size_t)team->n;
+    found_t mine = {.found = said[team->me].form != PLACED};
+    found_t *found = room_for(n, sizeof *found);
+    sw_os_place_t *place = room_for(n, sizeof *place);
+    uint64_t *bytes = room_for(n, sizeof *bytes);
+    if (!mine.found)
+        mine.found = sw_os_place(0, m->base, (size_t)m->bytes, &mine.place);
+    bool all = all_say(ring, &mine, sizeof mine, found);
+    for (size_t i = 0; i < n; i++) {
+        all = all && found[i].found;
+        place[i] = found[i].place;
+        bytes[i] = said[i].form == PLACED && (int)i != team->me
+                       ? said[i].bytes : 0;
+    }
+    if (all) {
+        sw_os_find_places(place, bytes, team->n, at);
+        all = all_reach(ring, reach(said, team, m, at, to));
+    }
+    free(found);
+    free(place);
+    free(bytes);
+    if (all)
+        atomic_store(&vain, 0);
+    return all;
+}
+
+/* How all reach all. False: not all do. */
+static bool find(sw_win_t *w, const said_t *said, sw_ring_t *ring,
+                 const sw_win_memory_t *m)
+{
+    sw_team_t *team = ring->team;
+    size_t n = (size_t)team->n;
+    void **at = room_for(n, sizeof *at);
+    bool placed = false, searching = true;
+    for (size_t i = 0; i < n; i++) {
+        placed = placed || said[i].form == PLACED;
+        searching = searching && said[i].searches;
+    }
+    if (placed)
+        place_them(w, said, team, m, at);
+    bool all = all_reach(ring, reach(said, team, m, at, w->target));
+    if (placed && !all) {
+        atomic_fetch_add(&vain, 1);
+        all = searching && search(ring, said, m, at, w->target);
+    }
+    free(at);
+    return all;
+}
+
+/* What marks have replaced is back before any member leaves. */
+static void end_marks(const said_t *said, sw_ring_t *ring, sw_marked_t *marked)
+{
+    bool any = false;
+    for (int i = 0; i < ring->team->n; i++)
+        any = any || said[i].mark;
+    sw_places_unmark(marked);
+    if (any)
+        sw_coll_barrier(ring);
 }
 
 static void open_window(sw_win_t *w, const said_t *said, sw_team_t *team,
@@ -178,8 +284,8 @@ static int agree(sw_win_t *w, const said_t *said, sw_ring_t *ring,
     if (why != SW_WIN_SERVED)
         return why;
     w->target = room_for((size_t)team->n, sizeof *w->target);
-    bool mine = reach(said, team, m, w->target);
-    if (all_shown(said, team->n) || all_reach(ring, mine)) {
+    if (all_shown(said, team->n) ? reach(said, team, m, NULL, w->target)
+                                 : find(w, said, ring, m)) {
         open_window(w, said, team, m->kind == SW_WIN_DYNAMIC);
         return SW_WIN_SERVED;
     }
@@ -198,10 +304,12 @@ int sw_win_decide(sw_win_t *w, const sw_win_memory_t *m, MPI_Comm comm)
     if (!ring)
         return sw_accelerating() ? SW_WIN_MEMBERS : SW_WIN_OFF;
     sw_team_t *team = ring->team;
-    said_t mine = say(m, team);
+    sw_marked_t marked = {{NULL, NULL}, {0, 0}};
+    said_t mine = say(m, team, &marked);
     said_t *said = room_for((size_t)team->n, sizeof *said);
     bool heard = all_say(ring, &mine, sizeof mine, said);
     int why = heard ? agree(w, said, ring, m) : SW_WIN_MEMBERS;
+    end_marks(said, ring, &marked);
     if (why != SW_WIN_SERVED && team->me == 0) {
         if (mine.block)
             sw_ring_unreserve(team->peer[0], mine.block);

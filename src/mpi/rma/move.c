@@ -3,6 +3,7 @@
  * target's, by the layouts of both.
  */
 #include "far.h"
+#include "places.h"
 
 #include "mpi/base/buffer.h"
 #include "mpi/base/loose.h"
@@ -39,6 +40,16 @@ static void reach_region(const sw_win_t *w, const sw_win_target_t *t,
         to->at = t->peer->arena + at + to->before;
 }
 
+/* Memory that was not found when the window was made. */
+static void reach_away(sw_win_target_t *t, int64_t begin, sw_access_t *to)
+{
+    if (atomic_load(&t->where) == SW_WIN_UNSEARCHED)
+        sw_places_search(t);
+    bool far = atomic_load(&t->where) == SW_WIN_FAR;
+    to->far = far ? t->peer : NULL;
+    to->at = (char *)((far ? (intptr_t)t->away : (intptr_t)t->base) + begin);
+}
+
 bool sw_access(const sw_win_t *w, int target, int64_t disp, int64_t count,
                MPI_Datatype type, sw_access_t *to, int *result)
 {
@@ -72,7 +83,10 @@ bool sw_access(const sw_win_t *w, int target, int64_t disp, int64_t count,
         begin = 0;
         to->bytes = 0;
     }
-    to->at = (char *)((intptr_t)t->base + begin);
+    if (sw_unlikely(atomic_load_explicit(&t->where, memory_order_acquire)))
+        reach_away(&w->target[target], begin, to);
+    else
+        to->at = (char *)((intptr_t)t->base + begin);
     if (t->regions)
         reach_region(w, t, (uint64_t)low, (uint64_t)high, to);
     return true;

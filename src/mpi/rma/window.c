@@ -126,21 +126,21 @@ WINDOW(Win_create##SUFFIX,                                              \
         MPI_Comm comm, MPI_Win *win),                                   \
        (base, size, unit, info, comm, win), settle(base, size), shown,  \
        SW_WIN_CREATED, base, size, unit)
-#define ALLOCATED(NAME, UNIT)                                           \
+#define ALLOCATED(NAME, UNIT, KIND)                                     \
 WINDOW(NAME,                                                            \
        (MPI_Aint size, UNIT unit, MPI_Info info, MPI_Comm comm,         \
         void *base, MPI_Win *win),                                      \
        (size, unit, info, comm, base, win), UINT64_MAX,                 \
-       shown = settled(*(void **)base, size), SW_WIN_ALLOCATED,         \
-       *(void **)base, size, unit)
+       shown = settled(*(void **)base, size), KIND, *(void **)base,     \
+       size, unit)
 
 CREATED(, int)
-ALLOCATED(Win_allocate, int)
-ALLOCATED(Win_allocate_shared, int)
+ALLOCATED(Win_allocate, int, SW_WIN_ALLOCATED)
+ALLOCATED(Win_allocate_shared, int, SW_WIN_SHARED_MEMORY)
 #if SW_LARGE_COUNT
 CREATED(_c, MPI_Aint)
-ALLOCATED(Win_allocate_c, MPI_Aint)
-ALLOCATED(Win_allocate_shared_c, MPI_Aint)
+ALLOCATED(Win_allocate_c, MPI_Aint, SW_WIN_ALLOCATED)
+ALLOCATED(Win_allocate_shared_c, MPI_Aint, SW_WIN_SHARED_MEMORY)
 #endif
 WINDOW(Win_create_dynamic, (MPI_Info info, MPI_Comm comm, MPI_Win *win),
        (info, comm, win), UINT64_MAX, shown, SW_WIN_DYNAMIC, NULL, INT64_MAX,

@@ -27,6 +27,13 @@
 #include "rma/share.h"
 #include "rma/update.h"
 
+/* Where a target's memory is. */
+enum {
+    SW_WIN_NEAR,                /* at `base` */
+    SW_WIN_UNSEARCHED,          /* the first access looks for it */
+    SW_WIN_FAR,                 /* at `away`: the system copies */
+};
+
 /* What this member has of a target. */
 enum {
     SW_WIN_STARTED = 1,
@@ -45,6 +52,8 @@ typedef struct {
     const sw_peer_t *peer;
     sw_regions_t *regions;      /* of a dynamic window, whose `base` is 0; else
                                  * NULL */
+    _Atomic int where;          /* its memory is (places.h) */
+    uint64_t away;              /* of its memory, as it reaches it itself */
     _Atomic int access;
 } sw_win_target_t;
 
@@ -98,6 +107,7 @@ static inline sw_win_t *sw_win(MPI_Win win)
 typedef enum {
     SW_WIN_CREATED,             /* the program's */
     SW_WIN_ALLOCATED,           /* the host's, which lives as long as it */
+    SW_WIN_SHARED_MEMORY,       /* the same, and the program knows all of it */
     SW_WIN_DYNAMIC,             /* what is attached */
 } sw_win_kind_t;
 

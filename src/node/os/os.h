@@ -152,11 +152,12 @@ SW_API int sw_os_touched(const void *at, size_t pages, unsigned char *touched);
 typedef struct {
     uint64_t device, inode, name, offset;   /* `name`: a hash */
 } sw_os_place_t;
-/* Where [p, p+n) lies, if it is a shared mapping of one file that this process
- * may read and write. n > 0. */
-SW_API bool sw_os_place(const void *p, size_t n, sw_os_place_t *to);
+/* Where [p, p+n) of a process lies (0: of this one), if it is a shared mapping
+ * of one file that the process may read and write. n > 0. */
+SW_API bool sw_os_place(pid_t pid, const void *p, size_t n, sw_os_place_t *to);
 /* Where this process has mapped each of n such places, bytes[i] long; NULL:
- * nowhere. One with bytes[i] == 0 is not looked for. */
+ * nowhere. One with bytes[i] == 0 is not looked for. Both read a whole list of
+ * mappings. */
 SW_API void sw_os_find_places(const sw_os_place_t *place,
                               const uint64_t *bytes, int n, void **at);
 /* The calling thread's stack, [*low, *high); false if the system does not tell.
@@ -165,6 +166,9 @@ SW_API bool sw_os_stack(uintptr_t *low, uintptr_t *high);
 /* Can the aligned word at p be read? Asks the kernel: some 100 ns. Safe in a
  * signal handler. */
 SW_API bool sw_os_readable(const void *p);
+/* Does the aligned word at p hold this value? False, too, where there is no
+ * memory, or where the system does not compare. Some 100 ns. */
+SW_API bool sw_os_word_is(const void *p, uint32_t value);
 /* True when [start, start+size) is all private, readable and writable. */
 SW_API bool sw_os_is_private_rw(const void *start, size_t size);
 SW_API size_t sw_os_address_used(void);  /* bytes of address space in use */
@@ -202,6 +206,8 @@ SW_API uint64_t sw_os_waits(void);
 /* How often the system has taken the calling thread's core for another one. */
 SW_API uint64_t sw_os_preemptions(void);
 SW_API pid_t sw_os_thread_id(void);
+/* As getpid, for a load; in a child that was forked, too. */
+SW_API pid_t sw_os_pid(void);
 /* Yama scope 1: let any process of this user attach, and so trace this one. */
 SW_API int sw_os_allow_attach(void);
 
@@ -228,6 +234,9 @@ SW_API void sw_os_futex_wait(_Atomic uint32_t *word, uint32_t value,
                              uint64_t ns);
 SW_API void sw_os_futex_wake_all(_Atomic uint32_t *word);
 SW_API void sw_os_random(void *to, size_t n);
+/* A number that no process has drawn before, in all likelihood: no system call
+ * after the first. No secret: it follows from those before. */
+SW_API uint64_t sw_os_unique(void);
 /* A thread that takes no signals. 0, or -1. */
 SW_API int sw_os_thread(pthread_t *thread, void *(*run)(void *));
 /* It may run where the calling thread may. */

@@ -358,11 +358,13 @@ static bool is_shared(const mapping_t *m)
            m->mode[3] == 's';
 }
 
-bool sw_os_place(const void *p, size_t n, sw_os_place_t *to)
+bool sw_os_place(pid_t pid, const void *p, size_t n, sw_os_place_t *to)
 {
+    char path[32] = "/proc/self/maps";
+    if (pid)
+        snprintf(path, sizeof path, "/proc/%d/maps", (int)pid);
     lines_t in = {.fd = sw_os_refused(SW_DOOR_PLACE)
-                            ? -1 : open("/proc/self/maps",
-                                        O_RDONLY | O_CLOEXEC)};
+                            ? -1 : open(path, O_RDONLY | O_CLOEXEC)};
     uintptr_t at = (uintptr_t)p;
     mapping_t m = {.high = 0};
     if (in.fd < 0)
@@ -508,4 +510,18 @@ bool sw_os_readable(const void *p)
                errno != EFAULT;
     errno = error;
     return can;
+}
+
+/* A futex call that wakes nobody and moves nobody: the kernel compares first,
+ * and tells EAGAIN or EFAULT. */
+bool sw_os_word_is(const void *p, uint32_t value)
+{
+    enum { CMP_REQUEUE_PRIVATE = 4 | 128 };
+    static uint32_t nobody;
+    int error = errno;
+    bool same = !sw_os_refused(SW_DOOR_PLACE) &&
+                syscall(SYS_futex, p, CMP_REQUEUE_PRIVATE, 0, NULL, &nobody,
+                        value) == 0;
+    errno = error;
+    return same;
 }

@@ -3,6 +3,7 @@
  */
 #include "page.h"
 
+#include "summary.h"
 #include "profile/base/job.h"
 #include "profile/record/tracer.h"
 #include "node/os/os.h"
@@ -29,12 +30,11 @@ void sw_profile_page_prepare(void)
         *folder = '\0';
 }
 
-void sw_profile_page(void)
+/* Run `straightway report` with an option. Returns whether it succeeded. */
+static bool report(const char *option)
 {
-    char *const argv[] = {command, "report", "--finish", "--seen-from", folder,
-                          sw_job.path, NULL};
-    if (access(sw_job.path, F_OK))
-        return;
+    char *const argv[] = {command, "report", (char *)(uintptr_t)option,
+                          "--seen-from", folder, sw_job.path, NULL};
     char **env = sw_os_environment_without(without);
     pid_t child;
     posix_spawn_file_actions_t actions;
@@ -44,15 +44,37 @@ void sw_profile_page(void)
     for (int fd = STDERR_FILENO + 1; fd < 256; fd++)
         posix_spawn_file_actions_addclose(&actions, fd);
     int status = -1;
-    if (sw_settings.profile_report && command && *command && env &&
+    if (command && *command && env &&
         !posix_spawn(&child, command, &actions, NULL, argv, env))
         while (waitpid(child, &status, 0) < 0 && errno == EINTR)
             ;
     posix_spawn_file_actions_destroy(&actions);
     free(env);
-    if (status)
+    return !status;
+}
+
+/* The capture as seen from the user's folder. */
+static const char *seen(void)
+{
+    size_t n = strlen(folder);
+    return n && !strncmp(sw_job.path, folder, n) && sw_job.path[n] == '/'
+               ? sw_job.path + n + 1 : sw_job.path;
+}
+
+void sw_profile_page(void)
+{
+    if (access(sw_job.path, F_OK))
+        return;
+    if (!sw_settings.profile_report) {
         sw_say("the profile is in %s; to see it: straightway report %s%s%s%s",
                sw_job.path, sw_job.path,
                sw_tracing ? "; to see each call: straightway report " : "",
                sw_tracing ? sw_job.path : "", sw_tracing ? " --perfetto" : "");
+        return;
+    }
+    if (sw_settings.profile_page && report("--finish"))
+        return;
+    sw_summary_print(seen());
+    if (sw_tracing)
+        report("--join");
 }

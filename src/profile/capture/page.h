@@ -1,11 +1,14 @@
 /*
- * page.h - a page about the capture, when the program has ended.
+ * page.h - what a user reads about the profile when the program has ended.
  *
- * Rank 0 starts `straightway report --finish FILE` and waits for it. The
- * command adds the names of call sites to the file, if the program's files are
- * at hand, and prints a page on stderr. Without the command, one line tells
- * where the file is. The page names the file as seen from the folder in which
- * the process began: the program may have gone elsewhere since, its user not.
+ * Rank 0 prints the lines of summary.h. With STRAIGHTWAY_PROFILE_PAGE it starts
+ * `straightway report --finish FILE` instead and waits for it: the command adds
+ * the names of call sites to the file, if the program's files are at hand, and
+ * prints a page. Where that fails, the lines are there all the same.
+ * A trace in pieces is joined by the same command.
+ *
+ * Both name the file as seen from the folder in which the process began: the
+ * program may have gone elsewhere since, its user not.
  */
 #ifndef SW_PROFILE_CAPTURE_PAGE_H
 #define SW_PROFILE_CAPTURE_PAGE_H
@@ -14,6 +17,7 @@
 
 /* When the process begins: notes the command and the folder. */
 SW_API void sw_profile_page_prepare(void);
+/* On rank 0, once sw_summary_add has every rank's rows. */
 SW_API void sw_profile_page(void);
 
 #endif

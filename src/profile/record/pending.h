@@ -20,7 +20,11 @@ typedef enum {
 typedef struct {
     uint64_t request;           /* 0: a free entry                       */
     void *communicator;
-    uint64_t stamp;             /* a partner's on its board; 0: not known */
+    union {
+        uint64_t stamp;         /* a partner's on its board; 0: not known */
+        uint64_t since;         /* of a receive from anybody, or with any tag:
+                                 * ticks when it was posted; 0: not known */
+    };
     uint64_t sent, received;    /* bytes of a persistent operation       */
     uint64_t number;            /* of the message; 0: not known. Of a
                                  * persistent collective its size         */

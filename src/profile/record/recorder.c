@@ -116,6 +116,12 @@ void sw_recorder_close_tracers(void)
             sw_tracer_close(r->tracer);
 }
 
+void sw_recorder_look_again(void)
+{
+    for (sw_recorder_t *r = atomic_load(&first); r; r = r->next)
+        sw_later_look(&r->later, UINT64_MAX);
+}
+
 const sw_recorder_t *sw_recorder_first(void)
 {
     return atomic_load_explicit(&first, memory_order_acquire);

@@ -9,6 +9,7 @@
 #ifndef SW_PROFILE_RECORD_RECORDER_H
 #define SW_PROFILE_RECORD_RECORDER_H
 
+#include "later.h"
 #include "peers.h"
 #include "record.h"
 #include "sampler.h"
@@ -29,6 +30,7 @@ typedef struct sw_recorder {
     uint32_t number;            /* 0 and up, in the order of first calls */
     bool ended;
     struct sw_recorder *shadow; /* used while paused                     */
+    sw_later_t later;
     struct sw_recorder *next;
 } sw_recorder_t;
 
@@ -65,6 +67,9 @@ SW_API sw_recorder_t *sw_recorder_scratch(void);
 
 /* Close the traces of all threads. */
 SW_API void sw_recorder_close_tracers(void);
+
+/* In the end: look once more for all stamps that came too late. */
+SW_API void sw_recorder_look_again(void);
 
 /* The first of the list, newest first. */
 SW_API const sw_recorder_t *sw_recorder_first(void);

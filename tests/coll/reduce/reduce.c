@@ -495,39 +495,98 @@ static void check_every_half(sw_type_t type, uint16_t one, uint16_t infinity)
 
 /* Many inputs -------------------------------------------------------- */
 
-static void check_many(sw_op_t op, sw_type_t type, int count, size_t n,
-                       int alias)
+/* Element i of the inputs as recursive doubling combines them, by its
+ * definition: items first .. first + items - 1, of which the first ones are
+ * pairs. */
+static void refer_tree(sw_op_t op, sw_type_t type, char *const *in, int pairs,
+                       int first, int items, size_t i, char *z)
 {
-    static char *in[9], *result;
+    _Alignas(16) char x[32], y[32];
     size_t extent = sw_type_bytes(type);
-    for (int k = 0; k < 9; k++)
+    int k = first < pairs ? 2 * first : first + pairs;
+    if (items > 1) {
+        refer_tree(op, type, in, pairs, first, items / 2, i, x);
+        refer_tree(op, type, in, pairs, first + items / 2, items / 2, i, y);
+    } else {
+        memcpy(x, in[k] + i * extent, extent);
+        memcpy(y, in[k + (first < pairs)] + i * extent, extent);
+    }
+    if (items > 1 || first < pairs)
+        refer(op, type, z, x, y);
+    else
+        memcpy(z, x, extent);
+}
+
+/* One after the other. */
+static void refer_line(sw_op_t op, sw_type_t type, char *const *in, int count,
+                       size_t i, char *z)
+{
+    _Alignas(16) char x[32], y[32];
+    size_t extent = sw_type_bytes(type);
+    memcpy(z, in[0] + i * extent, extent);
+    for (int k = 1; k < count; k++) {
+        memcpy(x, z, extent);
+        memcpy(y, in[k] + i * extent, extent);
+        refer(op, type, z, x, y);
+    }
+}
+
+#define INPUTS 17
+
+static void check_many(sw_order_t order, sw_op_t op, sw_type_t type,
+                       int count, size_t n, int alias)
+{
+    static char *in[INPUTS], *result;
+    size_t extent = sw_type_bytes(type);
+    for (int k = 0; k < INPUTS; k++)
         if (!in[k] && !(in[k] = malloc(ROOM)))
             fail("no memory");
     if (!result && !(result = malloc(ROOM)))
         fail("no memory");
     for (int k = 0; k < count; k++)
         fill(type, in[k], n);
-    memcpy(want, in[0], n * extent);
-    for (int k = 1; k < count; k++)
-        for (size_t i = 0; i < n; i++) {
-            _Alignas(16) char x[32], y[32], z[32] = {0};
-            memcpy(x, want + i * extent, extent);
-            memcpy(y, in[k] + i * extent, extent);
-            refer(op, type, z, x, y);
-            memcpy(want + i * extent, z, extent);
-        }
-    static _Alignas(64) char block[SW_REDUCE_BLOCK];
+    int items = 1;
+    while (2 * items <= count)
+        items *= 2;
+    for (size_t i = 0; i < n; i++) {
+        _Alignas(16) char z[32] = {0};
+        if (order == SW_ORDER_TREE)
+            refer_tree(op, type, in, count - items, 0, items, i, z);
+        else
+            refer_line(op, type, in, count, i, z);
+        memcpy(want + i * extent, z, extent);
+    }
+    size_t bytes = sw_reduce_room(order, count);
+    char *room = aligned_alloc(64, bytes);
+    if (!room)
+        fail("no memory");
     char *to = alias < 0 ? result : in[alias];
     memset(result + n * extent, 0xc3, GUARD);
-    sw_reduce_many(sw_reduce_kernel(op, type), extent, to,
-                   (const void *const *)in, count, n, block);
+    sw_reduce_many(sw_reduce_kernel(op, type), extent, order, to,
+                   (const void *const *)in, count, n, room);
+    free(room);
     for (size_t i = 0; i < n; i++)
         if (!same(op, type, to + i * extent, want + i * extent))
-            fail("%s %s of %d inputs, to is in[%d]: element %zu of %zu",
-                 sw_op_name(op), sw_type_name(type), count, alias, i, n);
+            fail("%s %s of %d inputs, order %d, to is in[%d]: element %zu of "
+                 "%zu", sw_op_name(op), sw_type_name(type), count, (int)order,
+                 alias, i, n);
     for (size_t i = 0; to == result && i < GUARD; i++)
         if ((unsigned char)result[n * extent + i] != 0xc3)
             fail("sw_reduce_many wrote beyond `to`");
+}
+
+/* 1 and three times 2^-53: the tree sees two of the small ones together. */
+static void check_orders_differ(void)
+{
+    const double one = 1, tiny = 0x1p-53;
+    const void *in[4] = {&one, &tiny, &tiny, &tiny};
+    static _Alignas(64) char room[4 * SW_REDUCE_BLOCK];
+    double tree, line;
+    sw_reduce_func_t sum = sw_reduce_kernel(SW_SUM, SW_DOUBLE);
+    sw_reduce_many(sum, 8, SW_ORDER_TREE, &tree, in, 4, 1, room);
+    sw_reduce_many(sum, 8, SW_ORDER_LINE, &line, in, 4, 1, room);
+    if (tree != 1 + 0x1p-52 || line != 1)
+        fail("1 + 3 * 2^-53: %a by the tree, %a in line", tree, line);
 }
 
 static void check_all_many(void)
@@ -541,13 +600,16 @@ static void check_all_many(void)
         size_t block = 8192 / sw_type_bytes(some[s].type);
         const size_t lengths[] = {0, 1, 3, block - 1, block, block + 1,
                                   sw_min(2 * block + 5, MOST)};
-        for (int count = 1; count <= 9; count++)
+        for (int count = 1; count <= INPUTS; count++)
             for (size_t k = 0; k < 7; k++)
-                check_many(some[s].op, some[s].type, count, lengths[k],
+                check_many(draw() % 4 ? SW_ORDER_TREE : SW_ORDER_LINE,
+                           some[s].op, some[s].type, count, lengths[k],
                            (int)(draw() % (uint64_t)(count + 1)) - 1);
         for (int alias = -1; alias < 5; alias++)
-            check_many(some[s].op, some[s].type, 5, block + 3, alias);
+            check_many(SW_ORDER_TREE, some[s].op, some[s].type, 5, block + 3,
+                       alias);
     }
+    check_orders_differ();
 }
 
 /* The choice --------------------------------------------------------- */

@@ -146,6 +146,28 @@ def test_the_same_input_gives_the_same_bits(host, n):
     well(run(host, n, "bits_equal"))
 
 
+@pytest.mark.parametrize("n", [3, 4, 7, *(
+    pytest.param(n, marks=pytest.mark.deep)
+    for n in (2, 5, 6, 8, 9, 10, 11, 12, 13, 14, 15, 16))])
+def test_reductions_have_the_digits_of_recursive_doubling(host, n):
+    done = well(run(host, n, "same_digits"))
+    served, made = accelerated(done)
+    assert served == made > 0
+
+
+@pytest.mark.parametrize("n", [4, *(
+    pytest.param(n, marks=pytest.mark.deep)
+    for n in (3, 5, 6, 7, 8, 12, 16))])
+def test_these_are_the_hosts_own_digits_of_short_vectors(host, n):
+    """With three ranks Open MPI adds along a ring from 4 KiB on. Of more than
+    four ranks Intel MPI has orders of its own for a few lengths, and at all
+    ranks its complex products round otherwise (docs/digits.md)."""
+    if host.name == "impi" and n > 4:
+        pytest.skip("Intel MPI has other orders for some lengths")
+    only = ["sums"] if host.name == "impi" else []
+    well(run(host, n, "same_digits", "alone", 200, *only, straightway=False))
+
+
 @pytest.mark.parametrize("type_", ["null", "int"])
 def test_empty_blocks_need_no_type(host, type_):
     well(run(host, 3, "empty_blocks", type_))

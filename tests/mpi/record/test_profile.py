@@ -194,16 +194,17 @@ def test_ends_early(host, how, tmp_path):
         assert str(tmp_path / "run.swcap") in done.stderr
 
 
-def test_an_error_after_finalize_leaves_the_page(host, tmp_path):
-    """A launcher ends all ranks when one exits with an error. The page is there
-    before, and names the capture as seen from the user's folder. An exec that
-    failed has ended nothing."""
+def test_an_error_after_finalize_leaves_the_lines(host, tmp_path):
+    """A launcher ends all ranks when one exits with an error. The lines about
+    the profile are there before, and name the capture as seen from the user's
+    folder. An exec that failed has ended nothing."""
     program = host.compile(programs.source("profile_ends.c"))
     done = host.run(2, [program, "finalized"], cwd=tmp_path, timeout=120,
                     run_args=["--profile"], stragglers="kill")
-    assert done.returncode != 0
+    # Alone, too, hydra (5.0) may forget the status of a rank that ends last.
+    assert done.returncode or host.flavour != "ompi"
     (path,) = tmp_path.glob("*.swcap")
-    assert f"More: straightway report {path.name} --html" in done.stderr
+    assert f"findings: straightway report {path.name}\n" in done.stderr
     found = capture.read(path)
     assert not found.problems
     assert [(r.end, sums(r)["MPI_Barrier"][0]) for r in found.ranks] == \
@@ -636,19 +637,21 @@ def test_links_are_not_followed(one_host, ending, tmp_path):
     assert f"cannot be written to {folder / 'run.swcap'}" in done.stderr
 
 
-def test_page(host, tmp_path):
-    """A run ends with a page about it, after all that the program says."""
-    program = host.compile(programs.source("profile_known.c"))
-    done = host.run(2, [program, tmp_path], cwd=tmp_path,
-                    run_args=["--profile", "--no-enable"])
+def test_communicators_far_down_keep_their_origin(host, tmp_path):
+    program = host.compile(programs.source("profile_splits.c"))
+    done, found = profiled(host, 2, [program], tmp_path)
     programs.well(done)
-    found, = tmp_path.glob("profile_known.2.*.swcap")
-    assert "Operations" in done.stderr and found.name in done.stderr
-    lines = done.stderr.splitlines()
-    page = next(i for i, line in enumerate(lines)
-                if line.startswith("profile_known "))
-    assert all(len(line) <= 80 for line in lines[page:])
-    assert capture.read(found).symbols
+    for rank in found.ranks:
+        t = rank.table("calls")
+        names = {rank.communicators[t["communicator"][i]].name
+                 for i in range(len(t))
+                 if rank.procedures[t["procedure"][i]] == "MPI_Barrier"}
+        above = "split x4 of MPI_COMM_WORLD"
+        assert names == {
+            "split of MPI_COMM_WORLD",
+            *(f"split x{n} of MPI_COMM_WORLD" for n in (2, 3, 4)),
+            f"duplicate of {above}", f"split of duplicate of {above}",
+            *(f"split x{n} of duplicate of {above}" for n in range(2, 8))}
 
 
 # Nodes -----------------------------------------------------------------------

@@ -80,12 +80,27 @@ def test_windows_of_all_kinds_are_right(host, n, tmp_path):
 
 
 @pytest.mark.parametrize("env, served", [
-    ({"STRAIGHTWAY_REFUSE": "place"}, 2), ({"STRAIGHTWAY_CMA": "off"}, 8),
-    ({"STRAIGHTWAY_REFUSE": "place,cma"}, 0)])
+    ({"STRAIGHTWAY_REFUSE": "place"}, 10), ({"STRAIGHTWAY_CMA": "off"}, 8),
+    ({"STRAIGHTWAY_REFUSE": "place,cma"}, 4)])
 def test_windows_of_all_kinds_do_without_a_service(host, env, served,
                                                    tmp_path):
     done = well(run(host, 2, "rma_kinds", "--log", tmp_path / "log", env=env))
     assert ours(done) == (served, 12)
+
+
+@pytest.mark.parametrize("n", [2, pytest.param(5, marks=DEEP)])
+def test_windows_are_handed_out_as_the_host_makes_them(host, n, tmp_path):
+    kept = kept_alone(host, n, "fresh_windows", [12], "all is well")
+    done = well(run(host, n, "fresh_windows", 12, "--log", tmp_path / "log"))
+    assert ours(done) == (12 * n, 12 * n)
+    same_logs(kept, tmp_path, n)
+
+
+@pytest.mark.parametrize("door", ["place", "place,futex", "place,cma",
+                                  "place:40"])
+def test_members_find_windows_with_less_of_the_system(host, door, tmp_path):
+    well(run(host, 3, "fresh_windows", 12, "--log", tmp_path / "log",
+             env={"STRAIGHTWAY_REFUSE": door}))
 
 
 @pytest.mark.parametrize("env", [

@@ -1,7 +1,7 @@
 /*
- * heap_rank.c - runs one rank of a job and logs its time and memory.
+ * rank.c - runs one rank of a job and logs its time and memory.
  *
- *   heap_rank LOG LIBRARY|- PROGRAM [ARGUMENT ...]
+ *   rank LOG LIBRARY|- PROGRAM [ARGUMENT ...]
  *
  * The program runs in a child process with LIBRARY preloaded ("-": none). This
  * process preloads nothing, and has so little memory that the peak is the
@@ -9,6 +9,7 @@
  * the file:
  *
  *   status  wall  user  system  minor faults  major faults  peak KiB
+ *   voluntary  and  involuntary context switches
  *
  * The status is the exit status, or 128 and the signal's number. It is this
  * program's own exit status, too.
@@ -56,10 +57,10 @@ static int note(const char *log, int status, double wall,
                 const struct rusage *use)
 {
     char line[256];
-    int n = snprintf(line, sizeof line, "%d %.6f %.6f %.6f %ld %ld %ld\n",
+    int n = snprintf(line, sizeof line, "%d %.6f %.6f %.6f %ld %ld %ld %ld %ld\n",
                      status, wall, seconds(use->ru_utime),
                      seconds(use->ru_stime), use->ru_minflt, use->ru_majflt,
-                     use->ru_maxrss);
+                     use->ru_maxrss, use->ru_nvcsw, use->ru_nivcsw);
     int fd = open(log, O_WRONLY | O_CREAT | O_APPEND, 0600);
     int written = fd >= 0 && write(fd, line, (size_t)n) == n;
     if (!written)
@@ -70,7 +71,7 @@ static int note(const char *log, int status, double wall,
 int main(int argc, char **argv)
 {
     if (argc < 4) {
-        fprintf(stderr, "usage: heap_rank LOG LIBRARY|- PROGRAM ...\n");
+        fprintf(stderr, "usage: rank LOG LIBRARY|- PROGRAM ...\n");
         return 2;
     }
     double start = now();
@@ -80,7 +81,7 @@ int main(int argc, char **argv)
     struct rusage use;
     int how;
     if (child < 0 || wait4(child, &how, 0, &use) != child) {
-        perror("heap_rank");
+        perror("rank");
         return 1;
     }
     int status = WIFEXITED(how) ? WEXITSTATUS(how) : 128 + WTERMSIG(how);
