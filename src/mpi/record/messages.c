@@ -130,13 +130,18 @@ void sw_send_after(sw_event_t *e, MPI_Comm comm, int dest, int64_t count,
 }
 
 /* Hosts have one handle for all sends that are over before they begin. When a
- * program gets it again, the former send is over. */
-static void end_former(sw_event_t *e, const sw_pending_t *p)
+ * program gets it again, the former send is over. No other thread may say so,
+ * too: the table is locked from the look at the former entry on. */
+static void add(sw_event_t *e, const sw_pending_t *p)
 {
-    sw_pending_t former;
-    if (sw_unlikely(p->name) && sw_pending_look(p->request, &former) &&
-        former.name && !former.persistent)
-        SW_EVENT_NOTE(e, SW_NOTE_ENDS, former.name);
+    sw_pending_t *at = sw_pending_place(p->request);
+    if (!at)
+        return;
+    uint32_t former = at->request && !at->persistent ? at->name : 0;
+    *at = *p;
+    sw_pending_placed(at);
+    if (sw_unlikely(p->name) && former)
+        SW_EVENT_NOTE(e, SW_NOTE_ENDS, former);
 }
 
 void sw_send_pending(sw_event_t *e, MPI_Comm comm, int dest, int tag,
@@ -163,9 +168,8 @@ void sw_send_pending(sw_event_t *e, MPI_Comm comm, int dest, int tag,
         p.stamp = e->wanted;
     if (!persistent)
         p.name = sw_event_starts(e);
-    end_former(e, &p);
     if (persistent || p.name || p.stamp)
-        sw_pending_add(&p);
+        add(e, &p);
 }
 
 static bool wild(int source, int tag)

@@ -23,10 +23,8 @@ static void take(sw_completion_t *c)
 {
     for (int64_t i = 0; c->taken && i < c->n; i++) {
         sw_pending_t *p = &c->taken[i];
-        if (!sw_pending_look(c->requests[i], p))
+        if (!sw_pending_take(c->requests[i], p))
             p->request = 0;
-        else if (!p->persistent)
-            sw_pending_drop(p->request);
     }
 }
 

@@ -173,7 +173,7 @@ void sw_pending_end_all(const uint64_t *requests, int64_t n)
     leave();
 }
 
-bool sw_pending_look(uint64_t request, sw_pending_t *to)
+static bool look(uint64_t request, bool takes, sw_pending_t *to)
 {
     bool found = false;
     if (!count())
@@ -183,9 +183,21 @@ bool sw_pending_look(uint64_t request, sw_pending_t *to)
     if (p && p->request) {
         found = true;
         *to = *p;
+        if (takes && !p->persistent)
+            drop(p);
     }
     leave();
     return found;
+}
+
+bool sw_pending_look(uint64_t request, sw_pending_t *to)
+{
+    return look(request, false, to);
+}
+
+bool sw_pending_take(uint64_t request, sw_pending_t *to)
+{
+    return look(request, true, to);
 }
 
 void sw_pending_start(const sw_pending_t *pending)

@@ -72,6 +72,9 @@ SW_API bool sw_pending_end(uint64_t request, sw_pending_t *to);
 SW_API void sw_pending_end_all(const uint64_t *requests, int64_t n);
 /* Copies the entry of a request, and changes nothing. False: none. */
 SW_API bool sw_pending_look(uint64_t request, sw_pending_t *to);
+/* The same, and forgets it, unless it is persistent: another thread finds it no
+ * more. */
+SW_API bool sw_pending_take(uint64_t request, sw_pending_t *to);
 /* A persistent request starts: its entry becomes this one, and active. */
 SW_API void sw_pending_start(const sw_pending_t *pending);
 SW_API void sw_pending_drop(uint64_t request);

@@ -14,6 +14,7 @@
 #include "node/base/settings.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -81,6 +82,43 @@ static void requests(void)
         MUST(sw_pending_look((k + 1) << 20, &p) == model[k].there);
         MUST(!model[k].there || p.stamp == model[k].stamp);
     }
+}
+
+/* Threads share one handle, as of sends that are over before they begin. Each
+ * use of it is over once: in its thread's wait, or when a thread is given the
+ * handle again. */
+enum { THREADS = 4, USES = 20000 };
+static _Atomic uint8_t over[THREADS * USES + 1];
+
+static void *use_shared(void *from)
+{
+    sw_pending_t p;
+    for (uint32_t i = 0; i < USES; i++) {
+        uint32_t name = (uint32_t)(uintptr_t)from + i;
+        sw_pending_t *at = sw_pending_place(1 << 20);
+        MUST(at);
+        uint32_t former = at->request ? at->name : 0;
+        *at = (sw_pending_t){.request = 1 << 20, .name = name};
+        sw_pending_placed(at);
+        MUST(!former || over[former]++ == 0);
+        if (sw_pending_take(1 << 20, &p))
+            MUST(over[p.name]++ == 0);
+    }
+    return NULL;
+}
+
+static void shared_handle(void)
+{
+    pthread_t thread[THREADS];
+    sw_pending_shared = true;
+    for (uintptr_t i = 0; i < THREADS; i++)
+        MUST(!pthread_create(&thread[i], NULL, use_shared,
+                             (void *)(i * USES + 1)));
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(thread[i], NULL);
+    sw_pending_shared = false;
+    for (int i = 1; i <= THREADS * USES; i++)
+        MUST(over[i] == 1);
 }
 
 /* Set one by one, in any order and again, members make the key that an
@@ -291,6 +329,7 @@ int main(void)
     sw_settings_load();
     clocks();
     requests();
+    shared_handle();
     keys();
     records();
     buckets();
