@@ -2,7 +2,13 @@
  * wait.c - the slow stages of a wait; see wait.h.
  *
  * A core is wanted when the system has taken it from this rank within the last
- * 50 ms. A rank that yields such a core loses it for a whole slice of the other
+ * 50 ms, for a millisecond or more in all. Daemons, kernel threads and ranks
+ * that wake up here take a core for some microseconds, on every machine. A rank
+ * that slept for these would take as long to wake up, and then take the core of
+ * the rank that wakes it: one sleep would bring the next. A process that computes
+ * keeps the core for a slice of milliseconds.
+ *
+ * A rank that yields such a core loses it for a whole slice of the other
  * process, and its claim to get it back soon. A rank that sleeps keeps its
  * claim, and its wake-up mostly interrupts the other process. Seconds of
  * examples/planes.c (128 3 --uneven 1 --blocking, Open MPI) on two cores beside
@@ -27,6 +33,8 @@
 #define SLEEP_FREE    5000000
 #define SLEEP_CROWDED 200000
 #define WANTED        50000000      /* a core is wanted, since it was taken */
+#define TAKEN         1000000       /* ... for so long */
+#define TAKEN_PART    16            /* ... and this part of the time */
 #define PROGRESS      20000
 #define LIMIT_FIRST   50000
 #define LIMIT_LAST    1000000
@@ -59,16 +67,31 @@ bool sw_wait_crowded(void)
     return crowded;
 }
 
+/* What this thread knew of its core when it last looked. */
+static _Thread_local struct {
+    uint64_t at, until;
+    sw_os_core_t use;
+} known __attribute__((tls_model("initial-exec")));
+
+static void look_at_core(uint64_t now)
+{
+    known.use = sw_os_core();
+    known.at = now;
+}
+
+/* A thread that has waited in between does not know how long others had its
+ * core. */
 bool sw_wait_core_is_wanted(uint64_t now)
 {
-    static _Thread_local uint64_t known, until
-        __attribute__((tls_model("initial-exec")));
-    uint64_t taken = sw_os_preemptions();
-    if (taken != known) {
-        known = taken;
-        until = now + WANTED;
-    }
-    return now < until;
+    uint64_t since = known.at;
+    sw_os_core_t before = known.use;
+    look_at_core(now);
+    uint64_t ran = known.use.ran - before.ran, lost = now - since - ran;
+    if (since && known.use.taken != before.taken &&
+        known.use.waits == before.waits && ran <= now - since &&
+        lost >= TAKEN && lost >= (now - since) / TAKEN_PART)
+        known.until = now + WANTED;
+    return now < known.until;
 }
 
 bool sw_wait_step(sw_wait_t *wait)
@@ -84,6 +107,7 @@ bool sw_wait_step(sw_wait_t *wait)
         sw_assert(wait->limit > 0 && wait->limit <= LIMIT_LAST);
         atomic_fetch_add_explicit(&sw_wait_sleeps, 1, memory_order_relaxed);
         sw_os_futex_wait(&wait->doorbell->event, wait->event, wait->limit);
+        look_at_core(sw_os_now());
         sw_wait_end(wait);
         wait->limit = sw_min(wait->limit * 2, LIMIT_LAST);
         return sw_wait_progress && sw_wait_progress();

@@ -66,7 +66,7 @@ extern SW_API _Atomic int sw_wait_driven;
 SW_API void sw_wait_crowd(double ranks_per_core);
 SW_API bool sw_wait_crowded(void);
 
-/* Has the system lately taken this thread's core for something else? */
+/* Has the system lately taken this thread's core for another process? */
 SW_API bool sw_wait_core_is_wanted(uint64_t now);
 
 /* One step of a long wait; sw_wait_end after the last. Returns what

@@ -124,20 +124,23 @@ static void sleeps(void)
              (unsigned long long)(used / 1000000));
 }
 
-/* The system that a wait sees: its clock, how often it has taken the core away,
- * and how often the wait has yielded. */
+/* The system that a wait sees: its clock, how often and for how long it has
+ * taken the core away, how often the thread has waited and the wait has
+ * yielded. */
 static struct {
     bool shown;
-    uint64_t now;
-    long taken, yields;
+    uint64_t now, lost;
+    long taken, waits, yields;
 } played;
 
 int clock_gettime(clockid_t clock, struct timespec *t)
 {
     if (!played.shown)
         return (int)syscall(SYS_clock_gettime, clock, t);
-    *t = (struct timespec){(time_t)(played.now / 1000000000),
-                           (long)(played.now % 1000000000)};
+    uint64_t ns = played.now;
+    if (clock == CLOCK_THREAD_CPUTIME_ID)
+        ns -= played.lost;
+    *t = (struct timespec){(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
     return 0;
 }
 
@@ -145,7 +148,8 @@ int getrusage(__rusage_who_t who, struct rusage *use)
 {
     if (!played.shown)
         return (int)syscall(SYS_getrusage, who, use);
-    *use = (struct rusage){.ru_nivcsw = played.taken};
+    *use = (struct rusage){.ru_nivcsw = played.taken,
+                           .ru_nvcsw = played.waits};
     return 0;
 }
 
@@ -171,6 +175,14 @@ static uint64_t until_sleep(double crowd, sw_doorbell_t *on)
     return played.now - start;
 }
 
+/* Another thread has the core for so long. */
+static void take_core(uint64_t ns)
+{
+    played.taken++;
+    played.lost += ns;
+    played.now += ns;
+}
+
 static void gives_way(void)
 {
     played.shown = true;
@@ -179,7 +191,21 @@ static void gives_way(void)
     if (slept < 4000000 || played.yields)
         fail("a core that nobody wants: %llu us, %ld yields",
              (unsigned long long)slept / 1000, played.yields);
-    played.taken++;
+    for (int i = 0; i < 9; i++)         /* by a daemon */
+        take_core(90000);
+    slept = until_sleep(1.0, &doorbell);
+    if (slept < 4000000 || played.yields)
+        fail("a core that was taken for moments: %llu us, %ld yields",
+             (unsigned long long)slept / 1000, played.yields);
+    played.waits++;                     /* ... and this thread has slept */
+    played.lost += 5000000;
+    played.now += 5000000;
+    take_core(90000);
+    slept = until_sleep(1.0, &doorbell);
+    if (slept < 4000000 || played.yields)
+        fail("a core that was given away: %llu us, %ld yields",
+             (unsigned long long)slept / 1000, played.yields);
+    take_core(3000000);                 /* by a process that computes */
     slept = until_sleep(1.0, &doorbell);
     if (slept < 50000 || slept > 120000 || played.yields)
         fail("a core that was taken: %llu us, %ld yields",
@@ -194,7 +220,7 @@ static void gives_way(void)
         fail("a crowded core: %llu us, %ld yields",
              (unsigned long long)slept / 1000, played.yields);
     for (int crowd = 1; crowd <= 2; crowd++) {
-        played.taken++;
+        take_core(3000000);
         if (until_sleep(crowd, NULL) < 1000000000)
             fail("a sleep that nothing would end");
     }

@@ -173,7 +173,7 @@ void sw_datatype_last(sw_datatype_t *d)
 
 int sw_MPI_Type_free(MPI_Datatype *type)
 {
-    SW_INSIDE;
+    SW_INSIDE_LOCAL;
     sw_datatype_t *d =
         type ? sw_registry_find(&types, (uintptr_t)*type) : NULL;
     MPI_Datatype copy = MPI_DATATYPE_NULL;

@@ -30,6 +30,7 @@ SETUP = re.compile(r"""(
     Cart_(create|map|sub) | Graph_(create|map) | Dist_graph_create.* |
     Type_(contiguous|vector|indexed|create_.*|dup|commit|free)(_c)?
 )$""", re.X)
+LOCAL = re.compile("Type_.*")       # of these: they wait for no other rank
 NOT_SETUP = re.compile(r".*(_keyval|_errhandler|_c2f|_f2c|_toint|_fromint)$")
 
 
@@ -119,7 +120,7 @@ def guard(name, result, parameters):
     names, declared = known
     passed = ", ".join(names)
     return (f"SW_GUARD {result} sw_MPI_{name}({declared})\n{{\n"
-            f"    SW_INSIDE;\n"
+            f"    SW_INSIDE{'_LOCAL' if LOCAL.match(name) else ''};\n"
             f"    return host.{name}({passed});\n}}\n")
 
 

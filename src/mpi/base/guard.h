@@ -33,11 +33,15 @@ static inline void sw_leave(const int *before)
     sw_depth = *before;
 }
 
-/* From here to the end of the block, calls are the host's. An exception that
- * an error handler throws leaves the block as well. */
+/* From here to the end of the block, calls are the host's, which waits for no
+ * other rank in them. An exception that an error handler throws leaves the block
+ * as well. */
+#define SW_INSIDE_LOCAL \
+    __attribute__((cleanup(sw_leave), unused)) const int sw_before = sw_enter()
+/* The same, but the host may wait. */
 #define SW_INSIDE \
     SW_AWAY; \
-    __attribute__((cleanup(sw_leave), unused)) const int sw_before = sw_enter()
+    SW_INSIDE_LOCAL
 
 /* For the generated wrappers: one written by hand takes its place. */
 #define SW_GUARD __attribute__((weak, visibility("hidden")))

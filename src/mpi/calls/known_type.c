@@ -55,7 +55,7 @@ static uint16_t number_of(MPI_Datatype type, uint64_t size)
 
 const sw_datatype_t *sw_known_type_meet(MPI_Datatype type)
 {
-    SW_INSIDE;
+    SW_INSIDE_LOCAL;
     static const sw_datatype_t nothing;
     int code;
     sw_datatype_t *d = (sw_datatype_t *)(uintptr_t)

@@ -80,7 +80,7 @@ int sw_MPI_##NAME PARAMETERS                                            \
         }                                                               \
         sw_decline(ID, reason);                                         \
     }                                                                   \
-    SW_AWAY;                                                            \
+    SW_AWAY_IF(reason != SW_REASON_ALONE);                              \
     return host.NAME ARGUMENTS;                                         \
 }
 

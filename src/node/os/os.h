@@ -203,8 +203,12 @@ SW_API int sw_os_process_start(pid_t pid, uint64_t *start);
 SW_API int sw_os_thread_sleeps(pid_t pid, pid_t thread);
 /* How often the calling thread has given up its core to wait for something. */
 SW_API uint64_t sw_os_waits(void);
-/* How often the system has taken the calling thread's core for another one. */
-SW_API uint64_t sw_os_preemptions(void);
+/* The calling thread's use of its core: ns it has run, and how often it has lost
+ * the core - by waiting, or because the system has taken the core. */
+typedef struct {
+    uint64_t ran, waits, taken;
+} sw_os_core_t;
+SW_API sw_os_core_t sw_os_core(void);
 SW_API pid_t sw_os_thread_id(void);
 /* As getpid, for a load; in a child that was forked, too. */
 SW_API pid_t sw_os_pid(void);
