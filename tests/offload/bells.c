@@ -21,7 +21,7 @@ static void wait_for(member_t *m, sw_list_t *l)
 /* The last member posts, and says whether it has rung for a sleeper. */
 static void rings_for_a_post(member_t *m, sw_slates_t *s, bool sleeper)
 {
-    sw_arrival_t a;
+    sw_arrival_t a = {0};
     int last = m->ring->team->n - 1;
     if (m->me == 0 && sleeper)
         atomic_fetch_add(&s->bell->sleepers, 1);
@@ -43,7 +43,7 @@ static void rings_for_a_post(member_t *m, sw_slates_t *s, bool sleeper)
 
 static void rings_for_a_leaver(member_t *m, sw_slates_t *s)
 {
-    sw_arrival_t a;
+    sw_arrival_t a = {0};
     sw_arrival_begin(&a, s);
     expect_ok(m, sw_coll_barrier(m->ring));
     if (m->me == 0) {
@@ -63,7 +63,7 @@ static void answers(member_t *m, sw_slates_t *s)
 {
     sw_wait_crowd(8);
     for (int i = 0; i < 300; i++) {
-        sw_arrival_t a;
+        sw_arrival_t a = {0};
         if (below(&m->own, 4) == 0)
             usleep(300);
         sw_arrival_begin(&a, s);
