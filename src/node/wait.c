@@ -30,7 +30,7 @@
 
 /* Stage bounds in ns after the first spins. */
 #define SPIN_FREE     50000
-#define SLEEP_FREE    5000000
+#define SLEEP_FREE    50000000
 #define SLEEP_CROWDED 200000
 #define WANTED        50000000      /* a core is wanted, since it was taken */
 #define TAKEN         1000000       /* ... for so long */
