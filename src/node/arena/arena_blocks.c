@@ -1,21 +1,18 @@
 /*
  * arena_blocks.c - blocks: what malloc and MPI_Alloc_mem hand out.
  *
- * A block is one extent, with a page more than it needs, for colour: blocks begin
- * at varying cache lines of their first page. Arrays that all began at one
- * offset would collide in the first-level cache and in the store buffer's 4 KiB
- * comparison. A pointer always lies in its extent's first page, so page number
- * -> record -> length is all that free needs.
+ * A block is one extent. Its length is rounded up to a size class, at most a
+ * quarter more, and one page for colour is added; untouched pages cost nothing.
+ * Colour: blocks begin at varying cache lines of their first page. Arrays that
+ * all began at one offset would collide in the first-level cache and in the
+ * store buffer's 4 KiB comparison. A pointer always lies in its extent's first
+ * page, so page number -> record -> length is all that free needs.
  *
- * Each thread keeps a few freed blocks of each size class up to 1 MiB, and 2 MiB
- * in all. The length of such a block is rounded up to its class, a quarter more
- * at most; a larger one is not, since what a former block has touched there would
- * stay resident.
- *
- * A block goes used -> cached -> used without the lock, since only its owner
- * changes the state then. Other threads may look at the state while they merge
- * neighbours; they see "not free" either way, so relaxed atomics suffice. The
- * program itself orders the hand-over of a block between threads.
+ * Each thread keeps a few freed blocks of each class up to 4 MiB. A block goes
+ * used -> cached -> used without the lock, since only its owner changes the
+ * state then. Other threads may look at the state while they merge neighbours;
+ * they see "not free" either way, so relaxed atomics suffice. The program
+ * itself orders the hand-over of a block between threads.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -28,10 +25,11 @@
 
 #include "node/base/settings.h"
 
-#define CLASSES 28                      /* up to 256 pages                  */
-#define CACHED_MAX 256u
+#define CLASSES 36                      /* up to 1024 pages                 */
+#define CACHED_MAX 1024u
 #define DEPTH 16                        /* blocks of a class in a cache     */
-#define CACHE_PAGES 512u                /* all of a thread's cached pages   */
+#define CACHE_PAGES 2048u               /* all of a thread's cached pages   */
+#define ROUND_MAX 8192u                 /* classes end here: 32 MiB         */
 #define WIPE_MIN 8192u                  /* pages zeroed by giving them back */
 #define COLOUR_STEP 13u                 /* odd: visits all 64 lines         */
 
@@ -165,7 +163,7 @@ static char *allocate(sw_zone_t *z, size_t size, size_t align, bool *zeros)
         return NULL;
     uint32_t n = (uint32_t)((size + SW_PAGE - 1) / SW_PAGE);
     n += n == 0;
-    if (n <= CACHED_MAX)
+    if (n <= ROUND_MAX)
         n = sw_class_up(n);
     bool may_cache = cache_open();
     uint32_t page;

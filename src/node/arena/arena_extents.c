@@ -18,15 +18,10 @@
  * upper end empties.
  *
  * `dirty` bounds from above how many of a free extent's pages may be resident.
- * Their sum is `kept`. When `kept` passes a bound, the thread that frees gives
- * the largest dirty extents back to the system. It goes on until a quarter of
- * the bound is free again, so that the next free need not punch. The system
- * call runs without the lock: the extent is out of the bins then.
- *
- * The bound starts low and learns. Where the program takes as many pages that
- * were given back as the bound has, it doubles, up to the setting. A program
- * that frees and allocates again and again pays each page a few times. One that
- * frees for good has as little memory as with libc's heap.
+ * Their sum is `kept`. When `kept` passes the setting, the thread that frees
+ * gives the largest dirty extents back to the system. It goes on until a
+ * quarter of the setting is free again, so that the next free need not punch.
+ * The system call runs without the lock: the extent is out of the bins then.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -42,7 +37,6 @@
 #define SCAN 24                     /* extents looked at for the best fit   */
 #define STEP ((size_t)1 << 20)      /* the table grows by this many bytes   */
 #define TAIL_MIN 16                 /* pages worth cutting off a used block */
-#define KEEP_FIRST 512              /* pages kept until more are missed     */
 
 sw_page_t *sw_pages;
 sw_zone_t sw_heap_zone, sw_common_zone;
@@ -219,22 +213,6 @@ static void carve(sw_zone_t *z, uint32_t page, uint32_t all, uint32_t dirty,
         put(z, at + pages, after, dirty < after ? dirty : after);
 }
 
-static size_t bound(const sw_zone_t *z)
-{
-    return sw_min(z->keep, sw_settings.arena_keep / SW_PAGE);
-}
-
-/* The program takes so many pages of a free extent. */
-static void miss(sw_zone_t *z, uint32_t pages, uint32_t dirty)
-{
-    z->missed += pages > dirty ? pages - dirty : 0;
-    if (z->missed >= z->keep) {
-        z->missed = 0;
-        z->keep = sw_max(z->keep, sw_min(2 * z->keep, sw_settings.arena_keep /
-                                                          SW_PAGE));
-    }
-}
-
 static uint32_t take(sw_zone_t *z, uint32_t pages, uint32_t align)
 {
     uint32_t need = pages + align - 1;
@@ -262,7 +240,6 @@ static uint32_t take(sw_zone_t *z, uint32_t pages, uint32_t align)
         dirty = sw_pages[page].dirty;
         sw_assert(dirty <= z->kept);
         z->kept -= dirty;
-        miss(z, sw_min(pages, all), dirty);
     }
     if (all < need) {
         all = need;
@@ -327,7 +304,7 @@ static int wipe_locked(const sw_zone_t *z, uint32_t page, uint32_t pages)
  * system refuses, it is asked again when as much more is kept. */
 static void give_back(sw_zone_t *z)
 {
-    size_t keep = bound(z);
+    size_t keep = sw_settings.arena_keep / SW_PAGE;
     if (sw_likely(z->kept <= keep) || z->punching || sw_os_locks_future ||
         (z->refused && z->kept <= z->refused + keep / 4))
         return;
@@ -364,7 +341,6 @@ static void start(sw_zone_t *z, int kind, uint32_t first, uint32_t pages)
 {
     static const pthread_mutex_t fresh = PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP;
     *z = (sw_zone_t){.kind = kind, .first = first, .end = first + pages,
-                     .keep = KEEP_FIRST,
                      .table_ready = first * sizeof(sw_page_t)};
     memcpy(&z->lock, &fresh, sizeof z->lock);
     atomic_init(&z->top, first);
@@ -428,7 +404,6 @@ bool sw_extents_resize(uint32_t page, uint32_t pages)
             if (room) {
                 bin_remove(z, right);
                 z->kept -= dirty;
-                miss(z, sw_min(more, room), dirty);
             }
             sw_page_mark(right, SW_PAGE_INNER, 0);
             mark_used(page, pages);

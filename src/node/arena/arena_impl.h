@@ -126,8 +126,6 @@ typedef struct {
     bool punching;
     size_t refused;                 /* pages kept when the system refused   */
     size_t out, out_peak, kept, given_back;     /* pages */
-    size_t keep;                    /* pages kept at most, so far           */
-    size_t missed;                  /* pages taken that were given back     */
 } sw_zone_t;
 
 extern sw_zone_t sw_heap_zone, sw_common_zone;

@@ -69,12 +69,11 @@ def test_a_profile_tells_what_is_shown_anew(host, keep, tmp_path):
         assert showing
         assert not any(again for _, again in rows.values())
         # What is kept is shown once, what is not, each time: of the two
-        # buffers at least the one that the partner reads. A rank keeps more
-        # when it has missed 2 MiB (src/node/arena/arena_extents.c).
+        # buffers at least the one that the partner reads.
         if keep == "0":
             assert again >= (calls - 2) * (256 << 10)
         else:
-            assert again <= (2 << 20) + (4 * 256 << 10)
+            assert again <= 4 * 256 << 10
 
 
 def test_memory_that_is_locked_is_the_programs(host):
