@@ -1,12 +1,13 @@
 /*
  * wait.c - the slow stages of a wait; see wait.h.
  *
- * A core is wanted when the system has taken it from this rank within the last
- * 50 ms, for a millisecond or more in all. Daemons, kernel threads and ranks
- * that wake up here take a core for some microseconds, on every machine. A rank
- * that slept for these would take as long to wake up, and then take the core of
- * the rank that wakes it: one sleep would bring the next. A process that computes
- * keeps the core for a slice of milliseconds.
+ * A core is wanted for 50 ms after the system has taken it from this rank. It
+ * must have taken the core for a millisecond, and for a sixteenth of the time
+ * since the rank last looked. Daemons, kernel threads and ranks that wake up
+ * here take a core for some microseconds, on every machine. A rank that slept
+ * for these would take as long to wake up, and then take the core of the rank
+ * that wakes it: one sleep would bring the next. A process that computes keeps
+ * the core for a slice of milliseconds.
  *
  * A rank that yields such a core loses it for a whole slice of the other
  * process, and its claim to get it back soon. A rank that sleeps keeps its
@@ -30,7 +31,7 @@
 
 /* Stage bounds in ns after the first spins. */
 #define SPIN_FREE     50000
-#define SLEEP_FREE    50000000
+#define SLEEP_FREE    5000000
 #define SLEEP_CROWDED 200000
 #define WANTED        50000000      /* a core is wanted, since it was taken */
 #define TAKEN         1000000       /* ... for so long */
@@ -119,7 +120,7 @@ bool sw_wait_step(sw_wait_t *wait)
     if (driven || now - wait->progressed > PROGRESS) {
         wait->progressed = now;
         lost = sw_wait_progress && sw_wait_progress();
-        wait->wanted = !crowded && waited >= spin_ns &&
+        wait->wanted = !crowded && wait->doorbell && waited >= spin_ns &&
                        sw_wait_core_is_wanted(now);
     }
     if (driven || !wait->doorbell || (waited < sleep_ns && !wait->wanted)) {

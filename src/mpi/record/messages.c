@@ -130,16 +130,10 @@ void sw_send_after(sw_event_t *e, MPI_Comm comm, int dest, int64_t count,
 }
 
 /* Hosts have one handle for all sends that are over before they begin. When a
- * program gets it again, the former send is over. No other thread may say so,
- * too: the table is locked from the look at the former entry on. */
+ * program gets it again, the former send is over. */
 static void add(sw_event_t *e, const sw_pending_t *p)
 {
-    sw_pending_t *at = sw_pending_place(p->request);
-    if (!at)
-        return;
-    uint32_t former = at->request && !at->persistent ? at->name : 0;
-    *at = *p;
-    sw_pending_placed(at);
+    uint32_t former = sw_pending_replace(p);
     if (sw_unlikely(p->name) && former)
         SW_EVENT_NOTE(e, SW_NOTE_ENDS, former);
 }

@@ -114,6 +114,17 @@ bool sw_pending_add(const sw_pending_t *pending)
     return true;
 }
 
+uint32_t sw_pending_replace(const sw_pending_t *pending)
+{
+    sw_pending_t *p = sw_pending_place(pending->request);
+    if (!p)
+        return 0;
+    uint32_t former = p->request && !p->persistent ? p->name : 0;
+    *p = *pending;
+    sw_pending_placed(p);
+    return former;
+}
+
 static void drop(sw_pending_t *p)
 {
     if (p->asks)

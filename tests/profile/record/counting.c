@@ -95,11 +95,8 @@ static void *use_shared(void *from)
     sw_pending_t p;
     for (uint32_t i = 0; i < USES; i++) {
         uint32_t name = (uint32_t)(uintptr_t)from + i;
-        sw_pending_t *at = sw_pending_place(1 << 20);
-        MUST(at);
-        uint32_t former = at->request ? at->name : 0;
-        *at = (sw_pending_t){.request = 1 << 20, .name = name};
-        sw_pending_placed(at);
+        p = (sw_pending_t){.request = 1 << 20, .name = name};
+        uint32_t former = sw_pending_replace(&p);
         MUST(!former || over[former]++ == 0);
         if (sw_pending_take(1 << 20, &p))
             MUST(over[p.name]++ == 0);
