@@ -15,7 +15,8 @@
  * attributes   LOG.RANK gets every call of a callback, in order: it must be
  *              the same with and without Straightway. Types are freed after
  *              their messages or, under_way, before.
- * again        One type is sent again and again, both ways.
+ * again        One type is sent again and again, both ways, by synchronous sends:
+ *              no sender copies aside for a late receiver then.
  * cycles       Types are made, committed, used and freed: the resident memory
  *              at the end is what it was after the first tenth of them, give
  *              or take some bytes a cycle.
@@ -467,8 +468,10 @@ static void again(long count)
     for (long i = 0; i < count; i++) {
         for (int k = 0; k < ROWS * STEP; k++)
             out[k] = (double)(k + i + world_rank);
-        MPI_Sendrecv(out, 1, type, other, 1, in, 1, type, other, 1,
-                     MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Request request;
+        MPI_Irecv(in, 1, type, other, 1, MPI_COMM_WORLD, &request);
+        MPI_Ssend(out, 1, type, other, 1, MPI_COMM_WORLD);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
         for (int k = 0; k < ROWS * STEP; k++)
             CHECK(in[k] == (k % STEP < LONG ? (double)(k + i + other) : 0),
                   "number %d of message %ld", k, i);
