@@ -42,16 +42,16 @@ static void node(walk_t *w, const sw_layout_node_t *n, int64_t at)
     const int64_t *word = sw_layout_words(w->l) + n->child;
     if (n->kind == SW_NODE_RUN)
         run(w, at, n->unit);
-    else if (n->kind != SW_NODE_EMPTY)
-        for (int64_t i = 0; i < n->count && w->left && !w->result; i++)
-            if (n->kind == SW_NODE_BLOCKS)
-                run(w, at + word[i], n->unit);
-            else if (n->kind == SW_NODE_REPEAT)
-                node(w, &w->l->node[n->child], at + i * n->stride);
-            else
-                node(w,
-                     &w->l->node[word[i * SW_ENTRY_WORDS + SW_ENTRY_NODE]],
-                     at + word[i * SW_ENTRY_WORDS + SW_ENTRY_AT]);
+    if (n->kind == SW_NODE_RUN || n->kind == SW_NODE_EMPTY)
+        return;
+    for (int64_t i = 0; i < n->count && w->left && !w->result; i++)
+        if (n->kind == SW_NODE_BLOCKS)
+            run(w, at + word[i], n->unit);
+        else if (n->kind == SW_NODE_REPEAT)
+            node(w, &w->l->node[n->child], at + i * n->stride);
+        else
+            node(w, &w->l->node[word[i * SW_ENTRY_WORDS + SW_ENTRY_NODE]],
+                 at + word[i * SW_ENTRY_WORDS + SW_ENTRY_AT]);
 }
 
 int sw_layout_pieces(const sw_layout_t *l, uint64_t base, int64_t count,
