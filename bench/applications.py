@@ -17,7 +17,8 @@ The table's columns:
              the program is faster; 95 %: the interval of this median
     most     the ratio if all communication took no time (straightway whatif)
     cpu      the same ratio of processor time, user and system
-    MiB      how much more memory the largest rank has at its peak
+    MiB      how much more memory a rank has at the job's peak: pages that
+             several ranks map are shared out among them
     profile  s that `straightway profile` adds to a run alone
 
 --json keeps every sample: also page faults, context switches, and the time that

@@ -5,7 +5,9 @@ they say together.
 
 The first of a pair alternates. A run has a folder of its own with a copy of the
 program's input. Its figures are sums over the ranks (bench/job.py). The peak of
-memory is that of the largest rank, and wall is what a user waits for.
+resident memory is that of the largest rank, and wall is what a user waits for.
+One more run of each side, untimed, says how much memory a rank has of the job's
+(bench/memory.py).
 
 The first run alone says what the result should be. A run with Straightway that
 has another result is WRONG. But if a run alone differs from the first one as
@@ -22,6 +24,7 @@ import sys
 
 import application
 import job
+import memory
 
 from straightway.bench import medians
 
@@ -85,9 +88,9 @@ class Comparison:
         self.rank = folder / "rank"
         subprocess.run(["cc", "-O2", "-o", self.rank, job.RANK], check=True)
 
-    def run(self, app, ranks, way, prepared):
+    def run(self, app, ranks, way, prepared, **more):
         """(sample of one run, its capture's path). The caller removes the
-        folder of the run, which holds the capture."""
+        folder of the run, which holds the capture. `more` goes to job.run."""
         place = self.folder / "run"
         shutil.rmtree(place, ignore_errors=True)
         shutil.copytree(prepared, place, symlinks=True)
@@ -97,7 +100,7 @@ class Comparison:
         words = [*LAUNCHER, ranks, self.rank, log, "-", *before,
                  *shlex.split(app.command)]
         done = job.run(list(map(str, words)), {**self.env, **app.env}, place,
-                       self.limit)
+                       self.limit, **more)
         each = job.read_ranks(log)
         bad = failure(done, each, ranks)
         if bad:
@@ -112,12 +115,14 @@ class Comparison:
     def measure(self, app, ranks, pairs, profiles=PROFILES, bound=True):
         """The row of a program: {"state", "why", "samples", "most", ...}."""
         row = {"name": app.name, "title": app.title, "ranks": ranks,
-               "state": FINE, "why": None, "samples": [], "most": None}
+               "state": FINE, "why": None, "samples": [], "most": None,
+               "memory": None}
         prepared = self.folder / "prepared"
         try:
             self._prepare(app, ranks, prepared)
             self._pairs(app, ranks, prepared, pairs, min(profiles, pairs),
                         row["samples"])
+            row["memory"] = self._memory(app, ranks, prepared)
             if bound:
                 row["most"] = self._most(app, ranks, prepared)
         except Stop as stop:
@@ -157,6 +162,21 @@ class Comparison:
         why = differs(app, [{**one, "way": "alone"} for one in alone])
         if why:
             raise Stop(VARIES, why)
+
+    def _memory(self, app, ranks, prepared):
+        """KiB of a rank at the job's peak, for each side; None: a side was too
+        short to be looked at."""
+        found = {}
+        for way in "alone", "ours":
+            samplers = []
+
+            def watch(pid, samplers=samplers):
+                samplers.append(memory.Sampler(pid))
+                return samplers[0]
+
+            self.run(app, ranks, way, prepared, watch=watch)
+            found[way] = samplers[0].peak / ranks
+        return found if all(found.values()) else None
 
     def _most(self, app, ranks, prepared):
         """The ratio of what-if with free communication, or None."""

@@ -20,8 +20,9 @@ def interval(found):
 
 
 def more(row):
-    """MiB that the largest rank has more with Straightway."""
-    return (row["rss"]["ours"] - row["rss"]["alone"]) / 1024
+    """How many MiB more a rank has with Straightway."""
+    found = row["memory"]
+    return f"{(found['ours'] - found['alone']) / 1024:+.1f}" if found else "–"
 
 
 def most(row):
@@ -36,7 +37,7 @@ def line(row):
     profile = f"{row['profile']:+.2f}" if row["profile"] is not None else "–"
     text = (f"{first}{row['wall']['alone']:>7.2f} s{ratio(row['wall']):>7}"
             f"  {interval(row['wall']):13}{most(row):>6}"
-            f"{ratio(row['cpu'], 2):>6}{more(row):>+7.1f}{profile:>8}")
+            f"{ratio(row['cpu'], 2):>6}{more(row):>7}{profile:>8}")
     return "\n".join([text, *(f"    it says: {one}" for one in row["said"])])
 
 
@@ -69,8 +70,8 @@ COLUMNS = (
     ("page faults", lambda row: _both(row["faults"])),
     ("switches, voluntary", lambda row: _both(row["voluntary"])),
     ("involuntary", lambda row: _both(row["involuntary"])),
-    ("peak memory", lambda row: f"{row['rss']['alone'] / 1024:.0f} MiB "
-     f"{more(row):+.1f}"),
+    ("memory", lambda row: f"{row['memory']['alone'] / 1024:.0f} MiB "
+     f"{more(row)}" if row["memory"] else "–"),
     ("profile", lambda row: f"{row['profile']:+.2f} s"
      if row["profile"] is not None else "–"))
 

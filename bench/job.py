@@ -41,9 +41,10 @@ def end(group):
         os.killpg(group, signal.SIGKILL)
 
 
-def run(words, env, folder, limit=LIMIT):
+def run(words, env, folder, limit=LIMIT, watch=contextlib.nullcontext):
     """Run a job in a folder. Its output goes to files without a name, which a
-    process that outlives the job cannot hold up."""
+    process that outlives the job cannot hold up. `watch(pid)` makes a context
+    that lasts as long as the launcher, which leads a session of its own."""
     late = threading.Event()
 
     def stop(group):
@@ -59,8 +60,9 @@ def run(words, env, folder, limit=LIMIT):
         timer = threading.Timer(limit, stop, [job.pid])
         timer.start()
         try:
-            _, status, usage = os.wait4(job.pid, 0)
-            wall = time.perf_counter() - start
+            with watch(job.pid):
+                _, status, usage = os.wait4(job.pid, 0)
+                wall = time.perf_counter() - start
         except BaseException:
             end(job.pid)
             job.wait()

@@ -13,6 +13,7 @@ import application
 import comparison
 import comparison_table as table
 import job
+import memory
 import pytest
 from harness import calibrations, jobs
 from harness.hosts import ROOT
@@ -240,17 +241,43 @@ def sample(way, pair, wall, **more):
 
 def test_ratios_are_those_of_a_pair():
     found = comparison.figures([
-        sample("alone", 0, 2), sample("ours", 0, 1, rss=3072),
-        sample("ours", 1, 4, rss=3072), sample("alone", 1, 4),
-        sample("alone", 2, 6), sample("ours", 2, 4, rss=3072),
+        sample("alone", 0, 2), sample("ours", 0, 1),
+        sample("ours", 1, 4), sample("alone", 1, 4),
+        sample("alone", 2, 6), sample("ours", 2, 4),
         sample("profile", 0, 5), sample("alone", 3, 9)])
     assert found["pairs"] == 3
     assert found["wall"]["alone"] == 4 and found["wall"]["ours"] == 4
     assert found["wall"]["ratio"] == {
         "median": 1.5, "low": 1, "high": 2, "min": 1}
     assert found["profile"] == 1 and found["own"] is None
-    assert table.more({**found}) == 2
     assert comparison.figures([sample("alone", 0, 1)]) == {"pairs": 0}
+
+
+def test_memory_that_two_processes_map_counts_once():
+    """A child maps the parent's 64 MiB, which both have touched. The launcher's
+    own memory is not counted."""
+    text = ("import mmap, os, time\n"
+            "a = mmap.mmap(-1, 64 << 20)\n"
+            "os.fork()\n"
+            "for i in range(0, 64 << 20, 4096): a[i] = 1\n"
+            "time.sleep(0.5)\n")
+    launcher = ("import subprocess, sys; a = bytearray(64 << 20); "
+                f"subprocess.run([sys.executable, '-c', {text!r}])")
+    samplers = []
+
+    def watch(pid):
+        samplers.append(memory.Sampler(pid))
+        return samplers[0]
+
+    done = job.run([sys.executable, "-c", launcher], os.environ, "/", 60,
+                   watch=watch)
+    assert not done.status, done.errors
+    assert 64 << 10 <= samplers[0].peak < 120 << 10
+
+
+def test_the_column_of_memory_is_the_difference():
+    assert table.more({"memory": {"alone": 2048, "ours": 3584}}) == "+1.5"
+    assert table.more({"memory": None}) == "–"
 
 
 def test_a_count_of_nothing_has_no_ratio():
