@@ -1,14 +1,14 @@
 /*
  * arena_blocks.c - blocks: what malloc and MPI_Alloc_mem hand out.
  *
- * A block is one extent. Its length is rounded up to a size class, at most a
- * quarter more, and one page for colour is added; untouched pages cost nothing.
+ * A block is one extent. One page for colour is added, and the length of short
+ * ones is rounded up to a size class, at most a quarter more.
  * Colour: blocks begin at varying cache lines of their first page. Arrays that
  * all began at one offset would collide in the first-level cache and in the
  * store buffer's 4 KiB comparison. A pointer always lies in its extent's first
  * page, so page number -> record -> length is all that free needs.
  *
- * Each thread keeps a few freed blocks of each class up to 4 MiB. A block goes
+ * Each thread keeps a few freed blocks of each class up to 1 MiB. A block goes
  * used -> cached -> used without the lock, since only its owner changes the
  * state then. Other threads may look at the state while they merge neighbours;
  * they see "not free" either way, so relaxed atomics suffice. The program
@@ -25,11 +25,10 @@
 
 #include "node/base/settings.h"
 
-#define CLASSES 36                      /* up to 1024 pages                 */
-#define CACHED_MAX 1024u
+#define CLASSES 28                      /* up to CACHED_MAX pages           */
+#define CACHED_MAX 256u
 #define DEPTH 16                        /* blocks of a class in a cache     */
-#define CACHE_PAGES 2048u               /* all of a thread's cached pages   */
-#define ROUND_MAX 8192u                 /* classes end here: 32 MiB         */
+#define CACHE_PAGES 512u                /* all of a thread's cached pages   */
 #define WIPE_MIN 8192u                  /* pages zeroed by giving them back */
 #define COLOUR_STEP 13u                 /* odd: visits all 64 lines         */
 
@@ -156,18 +155,18 @@ uintptr_t sw_block_end(const void *p)
     return (uintptr_t)sw_page_address(page) + (word >> 12);
 }
 
-static char *allocate(sw_zone_t *z, size_t size, size_t align, bool *zeros)
+static char *allocate(sw_zone_t *z, size_t size, size_t align,
+                      sw_dirt_t *dirt)
 {
     size_t bytes = sw_arena.range[0].size;
     if (size > bytes || align > bytes || !sw_pages)
         return NULL;
     uint32_t n = (uint32_t)((size + SW_PAGE - 1) / SW_PAGE);
     n += n == 0;
-    if (n <= ROUND_MAX)
+    if (n <= CACHED_MAX)
         n = sw_class_up(n);
     bool may_cache = cache_open();
     uint32_t page;
-    *zeros = false;
     int c = n <= CACHED_MAX ? sw_class_of(n) : 0;
     struct shelf *shelf = shelf_of(z);
     if (n <= CACHED_MAX && align <= SW_PAGE && may_cache && shelf->count[c]) {
@@ -177,15 +176,15 @@ static char *allocate(sw_zone_t *z, size_t size, size_t align, bool *zeros)
         sw_assert(pages > n && pages <= cache.pages);
         sw_page_mark(page, SW_PAGE_USED, pages);
         cache.pages -= pages;
-        cache.reused++;
+        *dirt = (sw_dirt_t){pages, page, page + pages};
     } else {
         page = sw_extents_take(z, n + 1, align <= SW_PAGE ? 1 :
-                                             (uint32_t)(align / SW_PAGE));
+                                             (uint32_t)(align / SW_PAGE),
+                               dirt);
         if (page == SW_NO_PAGE)
             return NULL;
-        *zeros = sw_pages[page].dirty == 0;
-        cache.reused += !*zeros;
     }
+    cache.reused += dirt->count != 0;
     if (sw_unlikely((++cache.allocations & 1023) == 0))
         tell();
     cache.colour += COLOUR_STEP;
@@ -201,29 +200,35 @@ static char *allocate(sw_zone_t *z, size_t size, size_t align, bool *zeros)
 
 void *sw_arena_alloc(size_t size, size_t align)
 {
-    bool zeros;
-    return allocate(&sw_heap_zone, size, align, &zeros);
+    sw_dirt_t dirt;
+    return allocate(&sw_heap_zone, size, align, &dirt);
 }
 
 void *sw_arena_alloc_shared(size_t size, size_t align)
 {
-    bool zeros;
+    sw_dirt_t dirt;
     if (sw_unlikely(sw_os_refused(SW_DOOR_ROOM)))
         return NULL;
-    return allocate(&sw_common_zone, size, align, &zeros);
+    return allocate(&sw_common_zone, size, align, &dirt);
 }
 
 void *sw_arena_calloc(size_t size)
 {
-    bool zeros;
-    char *p = allocate(&sw_heap_zone, size, 1, &zeros);
-    if (!p || zeros)
+    sw_dirt_t dirt;
+    char *p = allocate(&sw_heap_zone, size, 1, &dirt);
+    if (!p || !dirt.count)
         return p;
     /* Big and used before: giving it back is quicker than writing it, and a
      * program that touches little of it stays small. */
-    uint32_t page = sw_page_of(p);
-    if (size / SW_PAGE < WIPE_MIN || !sw_extents_wipe(page))
-        memset(p, 0, size);
+    uint32_t pages = dirt.high - dirt.low;
+    if (pages < WIPE_MIN || !sw_extents_wipe(dirt.low, pages)) {
+        char *low = sw_page_address(dirt.low);
+        char *high = sw_page_address(dirt.high);
+        low = low < p ? p : low;
+        high = high > p + size ? p + size : high;
+        if (low < high)
+            memset(low, 0, (size_t)(high - low));
+    }
     return p;
 }
 
@@ -286,10 +291,11 @@ bool sw_arena_resize(void *p, size_t size)
 }
 
 /* The runs of private pages move; what is shown stays at its place in the file,
- * and is copied, as are all where the system moves none. */
-static void move_pages(uint32_t from, uint32_t to, uint32_t pages)
+ * and is copied, as are all where the system moves none. True: all have moved. */
+static bool move_pages(uint32_t from, uint32_t to, uint32_t pages)
 {
     uint64_t at = from, end = (uint64_t)from + pages, run;
+    bool all = true;
     while (at < end) {
         uint64_t shown = at;
         if (!sw_show_next(&shown, end, &run)) {
@@ -299,11 +305,15 @@ static void move_pages(uint32_t from, uint32_t to, uint32_t pages)
         char *here = sw_page_address((uint32_t)at);
         char *there = sw_page_address(to + ((uint32_t)at - from));
         size_t size = (size_t)(shown - at) * SW_PAGE;
-        if (size && sw_os_move_pages(here, there, size))
+        if (size && sw_os_move_pages(here, there, size)) {
             memcpy(there, here, size);
+            all = false;
+        }
         memcpy(there + size, here + size, (size_t)run * SW_PAGE);
+        all = all && !run;
         at = shown + run;
     }
+    return all;
 }
 
 void *sw_arena_move(void *p, size_t keep, size_t size)
@@ -315,16 +325,22 @@ void *sw_arena_move(void *p, size_t keep, size_t size)
         size > sw_arena.range[0].size || keep > size)
         return NULL;
     uint32_t need = (uint32_t)((offset + size + SW_PAGE - 1) / SW_PAGE);
-    to = sw_extents_take(&sw_heap_zone, need, 1);
+    sw_dirt_t dirt;
+    to = sw_extents_take(&sw_heap_zone, need, 1, &dirt);
     if (to == SW_NO_PAGE)
         return NULL;
     if (!sw_show_forget(to, need) || !sw_said_moves(page, to, have)) {
         sw_extents_give(&sw_heap_zone, &to, 1);
         return NULL;
     }
-    move_pages(page, to, have);
+    uint32_t pages = SW_HEAD_PAGES(sw_page_head(page));
+    bool empty = move_pages(page, to, have) && have == pages;
     note(to, offset, size);
-    if (sw_said_end(page, SW_HEAD_PAGES(sw_page_head(page))))
+    if (!sw_said_end(page, pages))
+        return sw_page_address(to) + offset;
+    if (empty)
+        sw_extents_give_empty(&sw_heap_zone, page);
+    else
         sw_extents_give(&sw_heap_zone, &page, 1);
     return sw_page_address(to) + offset;
 }

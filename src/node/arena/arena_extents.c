@@ -17,11 +17,18 @@
  * serve gives its best fit. Among equals the lowest address wins, so that the
  * upper end empties.
  *
- * `dirty` bounds from above how many of a free extent's pages may be resident.
- * Their sum is `kept`. When `kept` passes the setting, the thread that frees
- * gives the largest dirty extents back to the system. It goes on until a
- * quarter of the setting is free again, so that the next free need not punch.
- * The system call runs without the lock: the extent is out of the bins then.
+ * Dirt is what may be resident of a free extent: at most `count` pages, all of
+ * them in [low, high). It stands in the extent's two records. A cut divides the
+ * stretch exactly, so that parts which were never touched stay clean. Dirty and
+ * clean extents have bins of their own: memory that is there serves first.
+ *
+ * The sum of the counts is `kept`, and stays within what the program needs
+ * anyway: handed out and kept pages are never more than were once handed out
+ * at a time, and a slack (`may_keep`). The setting bounds it too. The thread
+ * that passes the bound gives the largest dirty extents back to the system. It
+ * goes on until half the slack is free again, so that each call of the system
+ * is paid by many pages. The call runs without the lock: the extent is out of
+ * the bins then.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -37,6 +44,9 @@
 #define SCAN 24                     /* extents looked at for the best fit   */
 #define STEP ((size_t)1 << 20)      /* the table grows by this many bytes   */
 #define TAIL_MIN 16                 /* pages worth cutting off a used block */
+#define SLACK_MIN 512u              /* pages: 2 MiB                         */
+#define SLACK_PART 128              /* of the most that was handed out      */
+#define SCARCE 4                    /* see choose                           */
 
 sw_page_t *sw_pages;
 sw_zone_t sw_heap_zone, sw_common_zone;
@@ -59,42 +69,94 @@ static bool table_reach(sw_zone_t *z, uint32_t page)
     return true;
 }
 
+/* Dirt ---------------------------------------------------------------- */
+
+static const sw_dirt_t clean = {0};
+
+static sw_dirt_t all_dirty(uint32_t page, uint32_t pages)
+{
+    return (sw_dirt_t){pages, page, page + pages};
+}
+
+/* Of a free extent: in its first record how much, in its last one where. */
+static sw_dirt_t dirt_of(uint32_t page)
+{
+    uint32_t count = sw_pages[page].dirty;
+    uint32_t pages = SW_HEAD_PAGES(sw_page_head(page));
+    if (!count)
+        return clean;
+    if (pages == 1)
+        return all_dirty(page, 1);
+    const sw_page_t *tail = &sw_pages[page + pages - 1];
+    return (sw_dirt_t){count, tail->prev, tail->next};
+}
+
+static sw_dirt_t joined(sw_dirt_t a, sw_dirt_t b)
+{
+    if (!a.count || !b.count)
+        return a.count ? a : b;
+    return (sw_dirt_t){a.count + b.count, sw_min(a.low, b.low),
+                       sw_max(a.high, b.high)};
+}
+
+/* What [from, end) may have of it. */
+static sw_dirt_t within(sw_dirt_t d, uint32_t from, uint32_t end)
+{
+    d.low = sw_max(d.low, from);
+    d.high = sw_min(d.high, end);
+    if (!d.count || d.low >= d.high)
+        return clean;
+    d.count = sw_min(d.count, d.high - d.low);
+    return d;
+}
+
 /* Bins ---------------------------------------------------------------- */
 
-static void bin_add(sw_zone_t *z, uint32_t page, uint32_t pages)
+static sw_bins_t *bins_of(sw_zone_t *z, uint32_t page)
+{
+    return &z->bins[sw_pages[page].dirty != 0];
+}
+
+static void bin_add(sw_zone_t *z, uint32_t page, uint32_t pages, sw_dirt_t dirt)
 {
     int b = sw_class_of(pages);
     sw_page_t *p = &sw_pages[page];
     sw_page_mark(page, SW_PAGE_FREE, pages);
-    if (pages > 1)
+    p->dirty = dirt.count;
+    if (pages > 1) {
         sw_page_mark(page + pages - 1, SW_PAGE_TAIL, pages);
+        sw_pages[page + pages - 1].prev = dirt.low;
+        sw_pages[page + pages - 1].next = dirt.high;
+    }
+    sw_bins_t *bins = bins_of(z, page);
     p->prev = SW_NO_PAGE;
-    p->next = z->bin[b];
+    p->next = bins->first[b];
     if (p->next != SW_NO_PAGE)
         sw_pages[p->next].prev = page;
-    z->bin[b] = page;
-    z->filled[b / 64] |= 1ull << b % 64;
+    bins->first[b] = page;
+    bins->filled[b / 64] |= 1ull << b % 64;
 }
 
 static void bin_remove(sw_zone_t *z, uint32_t page)
 {
+    sw_bins_t *bins = bins_of(z, page);
     sw_page_t *p = &sw_pages[page];
     int b = sw_class_of(SW_HEAD_PAGES(sw_page_head(page)));
     if (p->prev != SW_NO_PAGE)
         sw_pages[p->prev].next = p->next;
     else
-        z->bin[b] = p->next;
+        bins->first[b] = p->next;
     if (p->next != SW_NO_PAGE)
         sw_pages[p->next].prev = p->prev;
-    if (z->bin[b] == SW_NO_PAGE)
-        z->filled[b / 64] &= ~(1ull << b % 64);
+    if (bins->first[b] == SW_NO_PAGE)
+        bins->filled[b / 64] &= ~(1ull << b % 64);
 }
 
 /* The first filled bin at or above b, or SW_BINS. */
-static int bin_from(sw_zone_t *z, int b)
+static int bin_from(const sw_bins_t *bins, int b)
 {
     for (int w = b / 64; w < SW_BINS / 64; w++) {
-        uint64_t bits = z->filled[w];
+        uint64_t bits = bins->filled[w];
         if (w == b / 64)
             bits &= ~0ull << b % 64;
         if (bits)
@@ -103,13 +165,13 @@ static int bin_from(sw_zone_t *z, int b)
     return SW_BINS;
 }
 
-static uint32_t bin_find(sw_zone_t *z, uint32_t need)
+static uint32_t bin_find(const sw_bins_t *bins, uint32_t need)
 {
-    for (int b = bin_from(z, sw_class_of(need)); b < SW_BINS;
-         b = bin_from(z, b + 1)) {
+    for (int b = bin_from(bins, sw_class_of(need)); b < SW_BINS;
+         b = bin_from(bins, b + 1)) {
         uint32_t best = SW_NO_PAGE, best_pages = UINT32_MAX;
         int look = SCAN;
-        for (uint32_t p = z->bin[b]; p != SW_NO_PAGE && look;
+        for (uint32_t p = bins->first[b]; p != SW_NO_PAGE && look;
              p = sw_pages[p].next, look--) {
             uint32_t pages = SW_HEAD_PAGES(sw_page_head(p));
             if (pages < need)
@@ -125,6 +187,19 @@ static uint32_t bin_find(sw_zone_t *z, uint32_t need)
             break;
     }
     return SW_NO_PAGE;
+}
+
+/* A dirty extent serves before a clean one. But a long one is not broken for a
+ * small need: its next user would have to take fresh memory in its place. */
+static uint32_t choose(const sw_zone_t *z, uint32_t need)
+{
+    uint32_t used = bin_find(&z->bins[1], need);
+    uint32_t fresh = bin_find(&z->bins[0], need);
+    if (used == SW_NO_PAGE || fresh == SW_NO_PAGE)
+        return used == SW_NO_PAGE ? fresh : used;
+    return SW_HEAD_PAGES(sw_page_head(fresh)) <
+                   SW_HEAD_PAGES(sw_page_head(used)) / SCARCE
+               ? fresh : used;
 }
 
 /* Extents, the lock held ---------------------------------------------- */
@@ -172,15 +247,16 @@ static bool adds_up(const sw_zone_t *z)
 }
 
 /* Put an extent that is in no bin among the free ones. */
-static void put(sw_zone_t *z, uint32_t page, uint32_t pages, uint32_t dirty)
+static void put(sw_zone_t *z, uint32_t page, uint32_t pages, sw_dirt_t dirt)
 {
     sw_assert(pages && page >= z->first && page + pages <= z->top);
-    sw_assert(dirty <= pages);
-    z->kept += dirty;
+    sw_assert(!dirt.count || (dirt.low >= page && dirt.high <= page + pages &&
+                              dirt.count <= dirt.high - dirt.low));
+    z->kept += dirt.count;
     uint32_t left = free_before(z, page);
     if (left != SW_NO_PAGE) {
+        dirt = joined(dirt_of(left), dirt);
         bin_remove(z, left);
-        dirty += sw_pages[left].dirty;
         pages += SW_HEAD_PAGES(sw_page_head(left));
         page = left;
     }
@@ -188,37 +264,43 @@ static void put(sw_zone_t *z, uint32_t page, uint32_t pages, uint32_t dirty)
     if (right < z->top) {
         uint32_t head = sw_page_head(right);
         if (SW_HEAD_STATE(head) == SW_PAGE_FREE) {
+            dirt = joined(dirt, dirt_of(right));
             bin_remove(z, right);
-            dirty += sw_pages[right].dirty;
             pages += SW_HEAD_PAGES(head);
         }
     }
     sw_assert(free_before(z, page) == SW_NO_PAGE);
     sw_assert(page + pages >= z->top || !is_free(page + pages));
-    sw_pages[page].dirty = dirty;
-    bin_add(z, page, pages);
+    bin_add(z, page, pages, dirt);
 }
 
-/* Cut [at, at+pages) out of an extent in no bin, with `dirty` pages (already
- * taken out of `kept`); the rest becomes free again. */
-static void carve(sw_zone_t *z, uint32_t page, uint32_t all, uint32_t dirty,
+/* Cut [at, at+pages) out of an extent in no bin, with its dirt (already taken
+ * out of `kept`); the rest becomes free again. */
+static void carve(sw_zone_t *z, uint32_t page, uint32_t all, sw_dirt_t dirt,
                   uint32_t at, uint32_t pages)
 {
-    uint32_t before = at - page, after = page + all - (at + pages);
-    sw_pages[at].dirty = dirty;
+    uint32_t before = at - page, end = at + pages, after = page + all - end;
     mark_used(at, pages);
     if (before)
-        put(z, page, before, dirty < before ? dirty : before);
+        put(z, page, before, within(dirt, page, at));
     if (after)
-        put(z, at + pages, after, dirty < after ? dirty : after);
+        put(z, end, after, within(dirt, end, page + all));
 }
 
-static uint32_t take(sw_zone_t *z, uint32_t pages, uint32_t align)
+static void handed_out(sw_zone_t *z, uint32_t pages)
+{
+    z->out += pages;
+    if (z->out > z->out_peak)
+        z->out_peak = z->out;
+}
+
+static uint32_t take(sw_zone_t *z, uint32_t pages, uint32_t align,
+                     sw_dirt_t *dirt)
 {
     uint32_t need = pages + align - 1;
     if (need < pages)
         return SW_NO_PAGE;
-    uint32_t page = bin_find(z, need), all = 0, dirty = 0;
+    uint32_t page = choose(z, need), all = 0;
     if (page == SW_NO_PAGE)
         page = free_before(z, z->top); /* to grow from; it may even suffice */
     if (page == SW_NO_PAGE)
@@ -233,46 +315,44 @@ static uint32_t take(sw_zone_t *z, uint32_t pages, uint32_t align)
     uint32_t at = page + (uint32_t)((sw_round_up(address, (size_t)align *
                                                           SW_PAGE) -
                                      address) / SW_PAGE);
+    *dirt = all ? dirt_of(page) : clean;
+    if (align == 1 && all > pages && at + pages <= dirt->low)
+        at = sw_min(dirt->low, page + all - pages);
     if (!sw_open(z, at, pages))
         return SW_NO_PAGE;
     if (all) {
         bin_remove(z, page);
-        dirty = sw_pages[page].dirty;
-        sw_assert(dirty <= z->kept);
-        z->kept -= dirty;
+        sw_assert(dirt->count <= z->kept);
+        z->kept -= dirt->count;
     }
     if (all < need) {
         all = need;
         atomic_store_explicit(&z->top, page + need, memory_order_relaxed);
     }
-    carve(z, page, all, dirty, at, pages);
-    z->out += pages;
-    if (z->out > z->out_peak)
-        z->out_peak = z->out;
+    carve(z, page, all, *dirt, at, pages);
+    *dirt = within(*dirt, at, at + pages);
+    handed_out(z, pages);
     return at;
 }
 
-static void give(sw_zone_t *z, uint32_t page)
+static void give(sw_zone_t *z, uint32_t page, bool empty)
 {
     uint32_t pages = SW_HEAD_PAGES(sw_page_head(page));
     sw_assert(SW_HEAD_STATE(sw_page_head(page)) >= SW_PAGE_CACHED);
     sw_assert(pages <= z->out);
     z->out -= pages;
-    put(z, page, pages, pages);
+    put(z, page, pages, empty ? clean : all_dirty(page, pages));
 }
 
-/* The largest dirty extent, roughly: the first found from the top bin down. */
-static uint32_t find_dirty(sw_zone_t *z)
+/* Giving back --------------------------------------------------------- */
+
+/* The largest dirty extent, roughly: the first of the top bin. */
+static uint32_t find_dirty(const sw_zone_t *z)
 {
-    for (int b = SW_BINS - 1; b >= 0; b--) {
-        if (!(z->filled[b / 64] >> b % 64 & 1))
-            continue;
-        int look = SCAN;
-        for (uint32_t p = z->bin[b]; p != SW_NO_PAGE && look;
-             p = sw_pages[p].next, look--)
-            if (sw_pages[p].dirty)
-                return p;
-    }
+    const sw_bins_t *bins = &z->bins[1];
+    for (int w = SW_BINS / 64 - 1; w >= 0; w--)
+        if (bins->filled[w])
+            return bins->first[w * 64 + 63 - __builtin_clzll(bins->filled[w])];
     return SW_NO_PAGE;
 }
 
@@ -300,36 +380,59 @@ static int wipe_locked(const sw_zone_t *z, uint32_t page, uint32_t pages)
                ? 0 : -1;
 }
 
+static size_t slack(const sw_zone_t *z)
+{
+    return sw_max(z->out_peak / SLACK_PART, SLACK_MIN);
+}
+
+/* How many pages a zone may keep. */
+static size_t may_keep(const sw_zone_t *z)
+{
+    return sw_min(sw_settings.arena_keep / SW_PAGE,
+                  z->out_peak - z->out + slack(z));
+}
+
+/* The whole units of an extent that its dirt lay in. */
+static void close_around(const sw_zone_t *z, uint32_t page, uint32_t pages,
+                         sw_dirt_t dirt)
+{
+    uint32_t unit = SW_HUGE / SW_PAGE, end = page + pages;
+    uint32_t from = sw_max(page, dirt.low / unit * unit);
+    uint32_t to = sw_min(end, (uint32_t)sw_round_up(dirt.high, unit));
+    sw_close(z, from, to - from);
+}
+
 /* Called with the lock, which is dropped during the system calls. Where the
  * system refuses, it is asked again when as much more is kept. */
 static void give_back(sw_zone_t *z)
 {
-    size_t keep = sw_settings.arena_keep / SW_PAGE;
+    size_t keep = may_keep(z);
     if (sw_likely(z->kept <= keep) || z->punching || sw_os_locks_future ||
-        (z->refused && z->kept <= z->refused + keep / 4))
+        (z->refused && z->kept <= z->refused + slack(z)))
         return;
     int saved = errno;
+    size_t aim = keep - sw_min(keep, slack(z) / 2);
     z->punching = true;
-    while (z->kept > keep - keep / 4) {
+    while (z->kept > aim) {
         uint32_t page = find_dirty(z);
         if (page == SW_NO_PAGE)
             break;
         uint32_t pages = SW_HEAD_PAGES(sw_page_head(page));
-        uint32_t dirty = sw_pages[page].dirty;
+        sw_dirt_t dirt = dirt_of(page);
         bin_remove(z, page);
         mark_used(page, pages);
         sw_page_mark(page, SW_PAGE_BUSY, pages);
-        z->kept -= dirty;
+        z->kept -= dirt.count;
         pthread_mutex_unlock(&z->lock);
-        int rc = wipe_locked(z, page, pages);
+        int rc = wipe_locked(z, dirt.low, dirt.high - dirt.low);
         pthread_mutex_lock(&z->lock);
         if (!rc)
-            sw_close(z, page, pages);
-        put(z, page, pages, rc ? dirty : 0);
+            close_around(z, page, pages, dirt);
+        put(z, page, pages, rc ? dirt : clean);
         z->refused = rc ? z->kept : 0;
         if (rc)
             break;
-        z->given_back += dirty;
+        z->given_back += dirt.count;
     }
     z->punching = false;
     errno = saved;
@@ -345,7 +448,7 @@ static void start(sw_zone_t *z, int kind, uint32_t first, uint32_t pages)
     memcpy(&z->lock, &fresh, sizeof z->lock);
     atomic_init(&z->top, first);
     for (int b = 0; b < SW_BINS; b++)
-        z->bin[b] = SW_NO_PAGE;
+        z->bins[0].first[b] = z->bins[1].first[b] = SW_NO_PAGE;
 }
 
 bool sw_extents_start(bool shared, uint32_t heap, uint32_t common,
@@ -360,10 +463,12 @@ bool sw_extents_start(bool shared, uint32_t heap, uint32_t common,
     return true;
 }
 
-uint32_t sw_extents_take(sw_zone_t *z, uint32_t pages, uint32_t align)
+uint32_t sw_extents_take(sw_zone_t *z, uint32_t pages, uint32_t align,
+                         sw_dirt_t *dirt)
 {
     pthread_mutex_lock(&z->lock);
-    uint32_t page = take(z, pages, align);
+    uint32_t page = take(z, pages, align, dirt);
+    give_back(z);
     pthread_mutex_unlock(&z->lock);
     return page;
 }
@@ -372,8 +477,15 @@ void sw_extents_give(sw_zone_t *z, const uint32_t *page, int count)
 {
     pthread_mutex_lock(&z->lock);
     for (int i = 0; i < count; i++)
-        give(z, page[i]);
+        give(z, page[i], false);
     give_back(z);
+    pthread_mutex_unlock(&z->lock);
+}
+
+void sw_extents_give_empty(sw_zone_t *z, uint32_t page)
+{
+    pthread_mutex_lock(&z->lock);
+    give(z, page, true);
     pthread_mutex_unlock(&z->lock);
 }
 
@@ -387,15 +499,14 @@ bool sw_extents_resize(uint32_t page, uint32_t pages)
         uint32_t tail = have - pages;
         mark_used(page, pages);
         z->out -= tail;
-        put(z, page + pages, tail, tail);
-        give_back(z);
+        put(z, page + pages, tail, all_dirty(page + pages, tail));
     } else if (pages > have) {
         uint32_t right = page + have, more = pages - have;
-        uint32_t room = 0, dirty = 0;
-        if (right < z->top &&
-            SW_HEAD_STATE(sw_page_head(right)) == SW_PAGE_FREE) {
+        uint32_t room = 0;
+        sw_dirt_t dirt = clean;
+        if (right < z->top && is_free(right)) {
             room = SW_HEAD_PAGES(sw_page_head(right));
-            dirty = sw_pages[right].dirty;
+            dirt = dirt_of(right);
         }
         bool at_top = right + room == z->top;
         if ((room >= more || (at_top && more <= z->end - right &&
@@ -403,32 +514,31 @@ bool sw_extents_resize(uint32_t page, uint32_t pages)
             sw_open(z, right, more)) {
             if (room) {
                 bin_remove(z, right);
-                z->kept -= dirty;
+                z->kept -= dirt.count;
             }
             sw_page_mark(right, SW_PAGE_INNER, 0);
             mark_used(page, pages);
             if (room > more) {
-                uint32_t rest = room - more;
-                put(z, right + more, rest, dirty < rest ? dirty : rest);
+                put(z, right + more, room - more,
+                    within(dirt, right + more, right + room));
             } else if (more > room) {
                 atomic_store_explicit(&z->top, right + more,
                                       memory_order_relaxed);
             }
-            z->out += more;
-            if (z->out > z->out_peak)
-                z->out_peak = z->out;
+            handed_out(z, more);
         } else {
             done = false;
         }
     }
+    give_back(z);
     pthread_mutex_unlock(&z->lock);
     return done;
 }
 
-bool sw_extents_wipe(uint32_t page)
+bool sw_extents_wipe(uint32_t page, uint32_t pages)
 {
     int saved = errno;
-    int rc = wipe(sw_zone_of(page), page, SW_HEAD_PAGES(sw_page_head(page)));
+    int rc = wipe(sw_zone_of(page), page, pages);
     errno = saved;
     return rc == 0;
 }
@@ -478,17 +588,21 @@ void sw_extents_forked(sw_zone_t *z, uint32_t end, bool keep)
 {
     static const pthread_mutex_t fresh = PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP;
     memcpy(&z->lock, &fresh, sizeof fresh);
-    bool clean = z->kind == SW_ZONE_SHARED;     /* free extents were left out */
-    if (clean)
+    bool empty = z->kind == SW_ZONE_SHARED;     /* free extents were left out */
+    if (empty)
         z->kind = SW_ZONE_GIVEN;
     z->punching = false;
     z->refused = 0;
     z->end = end;
     uint32_t top = sw_zone_top(z);
-    for (uint32_t page = z->first; page < top && clean;
-         page += SW_HEAD_PAGES(sw_page_head(page)))
-        sw_pages[page].dirty = 0;
-    z->kept = clean ? 0 : z->kept;
+    for (uint32_t page = z->first, pages; page < top && empty; page += pages) {
+        pages = SW_HEAD_PAGES(sw_page_head(page));
+        if (is_free(page)) {
+            bin_remove(z, page);
+            bin_add(z, page, pages, clean);
+        }
+    }
+    z->kept = empty ? 0 : z->kept;
     for (uint32_t page = z->first; page < top;) {
         uint32_t head = sw_page_head(page);
         uint32_t pages = SW_HEAD_PAGES(head), next = page + pages;
@@ -499,7 +613,7 @@ void sw_extents_forked(sw_zone_t *z, uint32_t end, bool keep)
             if (SW_HEAD_STATE(right) == SW_PAGE_FREE)
                 next += SW_HEAD_PAGES(right);
             z->out -= cached ? pages : 0;
-            put(z, page, pages, clean ? 0 : pages);
+            put(z, page, pages, empty ? clean : all_dirty(page, pages));
         }
         page = next;
     }

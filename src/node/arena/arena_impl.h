@@ -55,9 +55,15 @@ static inline uint32_t sw_class_up(uint32_t pages)
  * count. `head` holds the state and the extent's length. */
 typedef struct {
     _Atomic uint32_t head;
-    uint32_t dirty;         /* pages that may hold old data               */
+    uint32_t dirty;         /* free: pages that may hold old data         */
     uint32_t next, prev;    /* free: neighbours in the bin                */
 } sw_page_t;
+
+/* What may be resident of an extent: `count` pages at most, within [low,
+ * high). None: it reads as zeros. */
+typedef struct {
+    uint32_t count, low, high;
+} sw_dirt_t;
 
 enum {
     SW_PAGE_INNER,          /* not the first page of anything             */
@@ -114,6 +120,11 @@ typedef enum {
 } sw_zone_kind_t;
 
 typedef struct {
+    uint32_t first[SW_BINS];
+    uint64_t filled[SW_BINS / 64];
+} sw_bins_t;
+
+typedef struct {
     sw_zone_kind_t kind;
     pthread_mutex_t lock;
     uint32_t first, end;            /* its pages in the arena               */
@@ -121,8 +132,7 @@ typedef struct {
      * without it, at a block that was handed out before. */
     _Atomic uint32_t top;
     size_t table_ready;             /* the table is mapped up to here       */
-    uint32_t bin[SW_BINS];
-    uint64_t filled[SW_BINS / 64];
+    sw_bins_t bins[2];              /* of clean extents, of dirty ones      */
     bool punching;
     size_t refused;                 /* pages kept when the system refused   */
     size_t out, out_peak, kept, given_back;     /* pages */
@@ -145,14 +155,18 @@ static inline uint32_t sw_zone_top(const sw_zone_t *z)
  * `pages` from page `common`. */
 bool sw_extents_start(bool shared, uint32_t heap, uint32_t common,
                       uint32_t pages);
-/* An extent of at least `pages`, marked used, or SW_NO_PAGE. `align` in pages.
- * Its record's `dirty` is 0 when the memory is known to read as zeros. */
-uint32_t sw_extents_take(sw_zone_t *z, uint32_t pages, uint32_t align);
+/* An extent of `pages`, marked used, or SW_NO_PAGE. `align` in pages. What is
+ * not within its dirt reads as zeros. */
+uint32_t sw_extents_take(sw_zone_t *z, uint32_t pages, uint32_t align,
+                         sw_dirt_t *dirt);
 void sw_extents_give(sw_zone_t *z, const uint32_t *page, int count);
+/* The same of one extent that holds nothing: it reads as zeros. */
+void sw_extents_give_empty(sw_zone_t *z, uint32_t page);
 /* Make a used extent `pages` long where it stands; true when done. */
 bool sw_extents_resize(uint32_t page, uint32_t pages);
-/* Forget a used extent's contents: it reads as zeros. False: it does not. */
-bool sw_extents_wipe(uint32_t page);
+/* Forget what pages of a used extent hold: they read as zeros. False: they do
+ * not. */
+bool sw_extents_wipe(uint32_t page, uint32_t pages);
 void sw_extents_stats(sw_arena_stats_t *to);
 
 /* For arena_fork.c. Between lock and unlock (or forked, in the child) no

@@ -155,6 +155,60 @@ static void freed_memory_is_given_back(void)
     sw_arena_free(q);
 }
 
+/* Of a stretch that is dirty in part, only that part is written. */
+static void calloc_writes_only_what_is_dirty(void)
+{
+    enum { MIB = 1 << 20 };
+    sw_settings.arena_keep = 0;
+    char *p = sw_arena_alloc(96 * MIB, 16), *end = sw_arena_alloc(2 * MIB, 16);
+    memset(p, 1, 96 * MIB);
+    sw_arena_free(p);
+    sw_settings.arena_keep = (size_t)1 << 30;
+    char *low = sw_arena_alloc(4 * MIB, 16);
+    CHECK(low >= p - SW_PAGE && low < p + SW_PAGE);
+    memset(low, 1, 4 * MIB);
+    sw_arena_free(low);
+    size_t before = resident();
+    char *q = sw_arena_calloc(90 * MIB);
+    CHECK(q >= p - SW_PAGE && q < p + SW_PAGE);
+    CHECK(resident() <= before + MIB);
+    CHECK(all(q, 90 * MIB, 0));
+    sw_arena_free(q);
+    sw_arena_free(end);
+}
+
+/* Holes that fit no block are given back, where others take fresh memory. */
+static void what_is_kept_adds_nothing_to_the_peak(void)
+{
+    enum { MIB = 1 << 20, N = 400 };
+    static char *p[N], *q[N / 4];
+    sw_settings.arena_keep = (size_t)1 << 40;
+    for (int i = 0; i < N; i++) {
+        p[i] = sw_arena_alloc(MIB + MIB / 2, 16);
+        memset(p[i], 1, MIB + MIB / 2);
+    }
+    sw_arena_stats_t now;
+    sw_arena_stats(&now);
+    CHECK(now.in_use >= (size_t)N * (MIB + MIB / 2));
+    size_t peak = now.in_use_peak;
+    for (int i = 0; i < N; i += 2)
+        sw_arena_free(p[i]);
+    sw_arena_stats(&now);
+    CHECK(now.kept >= (size_t)N / 2 * MIB);     /* no more is needed: it stays */
+    for (int i = 0; i < N / 4; i++) {
+        q[i] = sw_arena_alloc(2 * MIB, 16);
+        memset(q[i], 1, 2 * MIB);
+        sw_arena_stats(&now);
+        CHECK(now.in_use_peak == peak);
+        CHECK(now.in_use + now.kept <= peak + 16 * MIB);
+    }
+    CHECK(resident() <= peak + 16 * MIB);
+    for (int i = 0; i < N / 4; i++)
+        sw_arena_free(q[i]);
+    for (int i = 1; i < N; i += 2)
+        sw_arena_free(p[i]);
+}
+
 static void exhaustion_is_no_crash(void)
 {
     CHECK(!sw_arena_alloc(SIZE_MAX, 16));
@@ -227,6 +281,8 @@ int main(int argc, char **argv)
     CHECK(errno == 77);
     peers_see_the_same_memory("/proc/self/exe");
     freed_memory_is_given_back();
+    calloc_writes_only_what_is_dirty();
+    what_is_kept_adds_nothing_to_the_peak();
     exhaustion_is_no_crash();
     puts("ok");
     return 0;

@@ -60,6 +60,17 @@ static size_t shown_bytes(void)
     return stats.shown;
 }
 
+/* A block after all free ones were given back to the system; too large for a
+ * thread's cache. */
+static char *not_shown_before(size_t bytes)
+{
+    size_t keep = sw_settings.arena_keep;
+    sw_settings.arena_keep = 0;
+    sw_arena_free(sw_arena_alloc(16 * MIB, 4096));
+    sw_settings.arena_keep = keep;
+    return sw_arena_alloc(bytes, 4096);
+}
+
 static void a_whole_block(size_t n, size_t align)
 {
     char *p = sw_arena_alloc(n, align);
@@ -228,7 +239,7 @@ static void what_is_dropped_reads_as_zeros(void)
 
 static void frozen_pages_stay(void)
 {
-    char *p = sw_arena_alloc(300 * MIB, 4096);  /* nobody has had it before */
+    char *p = not_shown_before(300 * MIB);  /* nobody has had it before */
     memset(p, 1, MIB);
     sw_show_freeze(p + 100 * KIB, 4 * KIB);
     MUST(sw_show(p, MIB) == UINT64_MAX);
@@ -246,10 +257,10 @@ static bool nobody_writes(void)
 static void a_window_is_reached_to_the_last_byte(void)
 {
     char *p = sw_arena_alloc(300000, 64);
-    char *q = sw_arena_alloc(300 * MIB, 4096);  /* nobody has it afterwards */
+    char *q = not_shown_before(300 * MIB);  /* nobody has it afterwards */
     fill(p, 300000, 1);
     memset(q, 2, 300000);
-    char *r = sw_arena_alloc(310 * MIB, 4096);
+    char *r = not_shown_before(310 * MIB);
     MUST(sw_show_whole(r, 300000) == UINT64_MAX);
     sw_arena_free(r);
     sw_show_quiet = nobody_writes;
@@ -300,7 +311,7 @@ static void freed_memory_is_nobodys(void)
  * then lie where it runs, before a peer can write there. */
 static void the_owner_touches_first(void)
 {
-    char *p = sw_arena_alloc(350 * MIB, 4096);      /* not shown before */
+    char *p = not_shown_before(350 * MIB);
     size_t n = 3 * MIB + 100, from, to;
     uint64_t offset = sw_show(p + 1000, n);
     MUST(offset != UINT64_MAX);
@@ -335,7 +346,7 @@ static void shown_pages_are_huge(void)
     char text[256] = "";
     sw_os_read_text("/sys/kernel/mm/transparent_hugepage/shmem_enabled", text,
                     sizeof text);
-    char *p = sw_arena_alloc(355 * MIB, 4096);      /* not shown before */
+    char *p = not_shown_before(355 * MIB);
     fill(p + 777, n, 1);
     char *there = shown(p + 777, n);
     MUST(there && filled(there, n, 1) && filled(p + 777, n, 1));
@@ -397,7 +408,7 @@ static void pages_stay_on_their_nodes(void)
     static const sw_placement_t fake = {fake_nodes_of, fake_prefer};
     const sw_placement_t *before = sw_show_placement;
     sw_show_stats_t at_first, now;
-    char *p = placed_at = sw_arena_alloc(330 * MIB, 4096);
+    char *p = placed_at = not_shown_before(2 * MIB);
     memset(p, 3, 64 * 4096);
     sw_show_placement = &fake;
     sw_show_stats(&at_first);
@@ -493,7 +504,7 @@ static void run_on(char *stack, void *told)
 static void a_thread_on_the_heap(void)
 {
     static char yes;
-    char *stack = sw_arena_alloc(340 * MIB, 4096);  /* not shown before */
+    char *stack = not_shown_before(2 * MIB);
     run_on(stack, NULL);
     sw_arena_free(stack);
     stack = sw_arena_alloc(MIB, 4096);
@@ -517,7 +528,7 @@ static void showing_is_paid_for(void)
     sw_show_stats_t before, now;
     sw_settings.show_after = AFTER;
     sw_show_stats(&before);
-    char *p = sw_arena_alloc(310 * MIB, 4096);
+    char *p = not_shown_before(310 * MIB);
     memset(p, 1, n);
     int uses = 0;
     while (sw_show(p, n) == UINT64_MAX)
@@ -528,7 +539,7 @@ static void showing_is_paid_for(void)
     sw_arena_free(p);
     /* Buffers that are used once never are. */
     before = now;
-    char *many = sw_arena_alloc(320 * MIB, 4096);
+    char *many = not_shown_before(320 * MIB);
     for (size_t at = 0; at < 320 * MIB; at += 64 * KIB)
         MUST(sw_show(many + at, 64 * KIB) == UINT64_MAX);
     sw_show_stats(&now);
@@ -559,8 +570,8 @@ static void a_dear_buffer_is_shown(void)
     sw_show_stats_t before, now;
     sw_settings.show_after = AFTER;
     sw_show_stats(&before);
-    char *dear = sw_arena_alloc(310 * MIB, 4096);
-    char *other = sw_arena_alloc(310 * MIB, 4096);
+    char *dear = not_shown_before(310 * MIB);
+    char *other = not_shown_before(310 * MIB);
     uint64_t uses = 0;
     while (sw_show(dear, MIB) == UINT64_MAX) {
         (void)sw_show(other, 64 * KIB);
