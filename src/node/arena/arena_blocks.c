@@ -176,7 +176,7 @@ static char *allocate(sw_zone_t *z, size_t size, size_t align,
         sw_assert(pages > n && pages <= cache.pages);
         sw_page_mark(page, SW_PAGE_USED, pages);
         cache.pages -= pages;
-        *dirt = (sw_dirt_t){pages, page, page + pages};
+        *dirt = sw_all_dirty(page, pages);
     } else {
         page = sw_extents_take(z, n + 1, align <= SW_PAGE ? 1 :
                                              (uint32_t)(align / SW_PAGE),
@@ -291,11 +291,10 @@ bool sw_arena_resize(void *p, size_t size)
 }
 
 /* The runs of private pages move; what is shown stays at its place in the file,
- * and is copied, as are all where the system moves none. True: all have moved. */
-static bool move_pages(uint32_t from, uint32_t to, uint32_t pages)
+ * and is copied, as are all where the system moves none. */
+static void move_pages(uint32_t from, uint32_t to, uint32_t pages)
 {
     uint64_t at = from, end = (uint64_t)from + pages, run;
-    bool all = true;
     while (at < end) {
         uint64_t shown = at;
         if (!sw_show_next(&shown, end, &run)) {
@@ -305,15 +304,11 @@ static bool move_pages(uint32_t from, uint32_t to, uint32_t pages)
         char *here = sw_page_address((uint32_t)at);
         char *there = sw_page_address(to + ((uint32_t)at - from));
         size_t size = (size_t)(shown - at) * SW_PAGE;
-        if (size && sw_os_move_pages(here, there, size)) {
+        if (size && sw_os_move_pages(here, there, size))
             memcpy(there, here, size);
-            all = false;
-        }
         memcpy(there + size, here + size, (size_t)run * SW_PAGE);
-        all = all && !run;
         at = shown + run;
     }
-    return all;
 }
 
 void *sw_arena_move(void *p, size_t keep, size_t size)
@@ -333,14 +328,9 @@ void *sw_arena_move(void *p, size_t keep, size_t size)
         sw_extents_give(&sw_heap_zone, &to, 1);
         return NULL;
     }
-    uint32_t pages = SW_HEAD_PAGES(sw_page_head(page));
-    bool empty = move_pages(page, to, have) && have == pages;
+    move_pages(page, to, have);
     note(to, offset, size);
-    if (!sw_said_end(page, pages))
-        return sw_page_address(to) + offset;
-    if (empty)
-        sw_extents_give_empty(&sw_heap_zone, page);
-    else
+    if (sw_said_end(page, SW_HEAD_PAGES(sw_page_head(page))))
         sw_extents_give(&sw_heap_zone, &page, 1);
     return sw_page_address(to) + offset;
 }

@@ -29,6 +29,11 @@
  * goes on until half the slack is free again, so that each call of the system
  * is paid by many pages. The call runs without the lock: the extent is out of
  * the bins then.
+ *
+ * A program whose blocks never fit into its holes would give back in each of its
+ * steps what the next one touches anew. So the slack doubles, up to that most,
+ * whenever as much has been given back. In all, a program touches its memory
+ * anew a few times at most, however long it runs.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -73,11 +78,6 @@ static bool table_reach(sw_zone_t *z, uint32_t page)
 
 static const sw_dirt_t clean = {0};
 
-static sw_dirt_t all_dirty(uint32_t page, uint32_t pages)
-{
-    return (sw_dirt_t){pages, page, page + pages};
-}
-
 /* Of a free extent: in its first record how much, in its last one where. */
 static sw_dirt_t dirt_of(uint32_t page)
 {
@@ -86,7 +86,7 @@ static sw_dirt_t dirt_of(uint32_t page)
     if (!count)
         return clean;
     if (pages == 1)
-        return all_dirty(page, 1);
+        return sw_all_dirty(page, 1);
     const sw_page_t *tail = &sw_pages[page + pages - 1];
     return (sw_dirt_t){count, tail->prev, tail->next};
 }
@@ -335,13 +335,13 @@ static uint32_t take(sw_zone_t *z, uint32_t pages, uint32_t align,
     return at;
 }
 
-static void give(sw_zone_t *z, uint32_t page, bool empty)
+static void give(sw_zone_t *z, uint32_t page)
 {
     uint32_t pages = SW_HEAD_PAGES(sw_page_head(page));
     sw_assert(SW_HEAD_STATE(sw_page_head(page)) >= SW_PAGE_CACHED);
     sw_assert(pages <= z->out);
     z->out -= pages;
-    put(z, page, pages, empty ? clean : all_dirty(page, pages));
+    put(z, page, pages, sw_all_dirty(page, pages));
 }
 
 /* Giving back --------------------------------------------------------- */
@@ -382,7 +382,7 @@ static int wipe_locked(const sw_zone_t *z, uint32_t page, uint32_t pages)
 
 static size_t slack(const sw_zone_t *z)
 {
-    return sw_max(z->out_peak / SLACK_PART, SLACK_MIN);
+    return sw_max(z->out_peak / SLACK_PART, z->slack);
 }
 
 /* How many pages a zone may keep. */
@@ -390,6 +390,16 @@ static size_t may_keep(const sw_zone_t *z)
 {
     return sw_min(sw_settings.arena_keep / SW_PAGE,
                   z->out_peak - z->out + slack(z));
+}
+
+/* Given back because of the slack, and not of the setting. */
+static void widen(sw_zone_t *z, size_t pages)
+{
+    z->since_wider += pages;
+    if (z->since_wider > z->out_peak && slack(z) < z->out_peak) {
+        z->since_wider = 0;
+        z->slack = 2 * slack(z);
+    }
 }
 
 /* The whole units of an extent that its dirt lay in. */
@@ -433,6 +443,8 @@ static void give_back(sw_zone_t *z)
         if (rc)
             break;
         z->given_back += dirt.count;
+        if (keep < sw_settings.arena_keep / SW_PAGE)
+            widen(z, dirt.count);
     }
     z->punching = false;
     errno = saved;
@@ -444,7 +456,8 @@ static void start(sw_zone_t *z, int kind, uint32_t first, uint32_t pages)
 {
     static const pthread_mutex_t fresh = PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP;
     *z = (sw_zone_t){.kind = kind, .first = first, .end = first + pages,
-                     .table_ready = first * sizeof(sw_page_t)};
+                     .table_ready = first * sizeof(sw_page_t),
+                     .slack = SLACK_MIN};
     memcpy(&z->lock, &fresh, sizeof z->lock);
     atomic_init(&z->top, first);
     for (int b = 0; b < SW_BINS; b++)
@@ -477,15 +490,8 @@ void sw_extents_give(sw_zone_t *z, const uint32_t *page, int count)
 {
     pthread_mutex_lock(&z->lock);
     for (int i = 0; i < count; i++)
-        give(z, page[i], false);
+        give(z, page[i]);
     give_back(z);
-    pthread_mutex_unlock(&z->lock);
-}
-
-void sw_extents_give_empty(sw_zone_t *z, uint32_t page)
-{
-    pthread_mutex_lock(&z->lock);
-    give(z, page, true);
     pthread_mutex_unlock(&z->lock);
 }
 
@@ -499,7 +505,7 @@ bool sw_extents_resize(uint32_t page, uint32_t pages)
         uint32_t tail = have - pages;
         mark_used(page, pages);
         z->out -= tail;
-        put(z, page + pages, tail, all_dirty(page + pages, tail));
+        put(z, page + pages, tail, sw_all_dirty(page + pages, tail));
     } else if (pages > have) {
         uint32_t right = page + have, more = pages - have;
         uint32_t room = 0;
@@ -613,7 +619,7 @@ void sw_extents_forked(sw_zone_t *z, uint32_t end, bool keep)
             if (SW_HEAD_STATE(right) == SW_PAGE_FREE)
                 next += SW_HEAD_PAGES(right);
             z->out -= cached ? pages : 0;
-            put(z, page, pages, empty ? clean : all_dirty(page, pages));
+            put(z, page, pages, empty ? clean : sw_all_dirty(page, pages));
         }
         page = next;
     }

@@ -65,6 +65,11 @@ typedef struct {
     uint32_t count, low, high;
 } sw_dirt_t;
 
+static inline sw_dirt_t sw_all_dirty(uint32_t page, uint32_t pages)
+{
+    return (sw_dirt_t){pages, page, page + pages};
+}
+
 enum {
     SW_PAGE_INNER,          /* not the first page of anything             */
     SW_PAGE_TAIL,           /* last page of a free extent                 */
@@ -136,6 +141,8 @@ typedef struct {
     bool punching;
     size_t refused;                 /* pages kept when the system refused   */
     size_t out, out_peak, kept, given_back;     /* pages */
+    size_t slack;                   /* at least; see arena_extents.c        */
+    size_t since_wider;             /* pages given back since it was less   */
 } sw_zone_t;
 
 extern sw_zone_t sw_heap_zone, sw_common_zone;
@@ -160,8 +167,6 @@ bool sw_extents_start(bool shared, uint32_t heap, uint32_t common,
 uint32_t sw_extents_take(sw_zone_t *z, uint32_t pages, uint32_t align,
                          sw_dirt_t *dirt);
 void sw_extents_give(sw_zone_t *z, const uint32_t *page, int count);
-/* The same of one extent that holds nothing: it reads as zeros. */
-void sw_extents_give_empty(sw_zone_t *z, uint32_t page);
 /* Make a used extent `pages` long where it stands; true when done. */
 bool sw_extents_resize(uint32_t page, uint32_t pages);
 /* Forget what pages of a used extent hold: they read as zeros. False: they do

@@ -182,6 +182,7 @@ static void what_is_kept_adds_nothing_to_the_peak(void)
 {
     enum { MIB = 1 << 20, N = 400 };
     static char *p[N], *q[N / 4];
+    size_t keep = sw_settings.arena_keep;
     sw_settings.arena_keep = (size_t)1 << 40;
     for (int i = 0; i < N; i++) {
         p[i] = sw_arena_alloc(MIB + MIB / 2, 16);
@@ -207,6 +208,40 @@ static void what_is_kept_adds_nothing_to_the_peak(void)
         sw_arena_free(q[i]);
     for (int i = 1; i < N; i += 2)
         sw_arena_free(p[i]);
+    sw_settings.arena_keep = keep;
+}
+
+/* Holes of one step that do not fit the next one: what is given back is touched
+ * anew a few times, and then no more. */
+static void steps_end_in_keeping(void)
+{
+    enum { MIB = 1 << 20, N = 60, STEPS = 40 };
+    static char *p[N], *between[2 * N], *q[N];
+    sw_arena_stats_t now, before;
+    int n = 0;
+    for (int step = 0; step < STEPS; step++) {
+        sw_arena_stats(&before);
+        for (int i = 0; i < N; i++) {
+            p[i] = sw_arena_alloc(MIB + MIB / 2, 16);
+            memset(p[i], 1, MIB + MIB / 2);
+            if (step == 0)
+                between[n++] = sw_arena_alloc(40000, 16);
+        }
+        for (int i = 0; i < N; i++)
+            sw_arena_free(p[i]);
+        for (int i = 0; i < N * 3 / 4; i++) {
+            q[i] = sw_arena_alloc(2 * MIB, 16);
+            memset(q[i], 1, 2 * MIB);
+            if (step == 0)
+                between[n++] = sw_arena_alloc(40000, 16);
+        }
+        for (int i = 0; i < N * 3 / 4; i++)
+            sw_arena_free(q[i]);
+        sw_arena_stats(&now);
+        CHECK(step < STEPS - 10 || now.given_back == before.given_back);
+    }
+    while (n)
+        sw_arena_free(between[--n]);
 }
 
 static void exhaustion_is_no_crash(void)
@@ -261,6 +296,19 @@ static void peers_see_the_same_memory(const char *self)
     sw_arena_free(p);
 }
 
+/* In a process whose arena has seen nothing else. */
+static void in_its_own_process(const char *what)
+{
+    pid_t pid = vfork();
+    if (pid == 0) {
+        execl("/proc/self/exe", "arena", what, NULL);
+        _exit(9);
+    }
+    int status;
+    CHECK(waitpid(pid, &status, 0) == pid);
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
 int main(int argc, char **argv)
 {
     if (argc == 4 && !strcmp(argv[1], "peer"))
@@ -269,9 +317,14 @@ int main(int argc, char **argv)
     sw_settings.arena_static = false;
     CHECK(!sw_arena_alloc(65536, 16));      /* no arena yet: libc's turn */
     sw_arena_start();
+    if (argc == 2 && !strcmp(argv[1], "steps")) {
+        steps_end_in_keeping();
+        return 0;
+    }
     CHECK(sw_arena.fd >= 0);
     CHECK((uintptr_t)sw_arena.range[0].start % (2 << 20) == 0);
     errno = 77;
+    what_is_kept_adds_nothing_to_the_peak();
     sizes_and_alignments();
     colours_differ();
     calloc_is_zero();
@@ -279,10 +332,10 @@ int main(int argc, char **argv)
     resizing();
     reuse_keeps_memory_bounded();
     CHECK(errno == 77);
+    in_its_own_process("steps");
     peers_see_the_same_memory("/proc/self/exe");
     freed_memory_is_given_back();
     calloc_writes_only_what_is_dirty();
-    what_is_kept_adds_nothing_to_the_peak();
     exhaustion_is_no_crash();
     puts("ok");
     return 0;
