@@ -168,14 +168,9 @@ class Comparison:
         short to be looked at."""
         found = {}
         for way in "alone", "ours":
-            samplers = []
-
-            def watch(pid, samplers=samplers):
-                samplers.append(memory.Sampler(pid))
-                return samplers[0]
-
-            self.run(app, ranks, way, prepared, watch=watch)
-            found[way] = samplers[0].peak / ranks
+            sampler = memory.Sampler()
+            self.run(app, ranks, way, prepared, watch=sampler)
+            found[way] = sampler.peak / ranks
         return found if all(found.values()) else None
 
     def _most(self, app, ranks, prepared):

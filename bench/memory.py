@@ -1,7 +1,8 @@
 """How much memory the processes of a job have together, at the peak.
 
-    with memory.Sampler(session) as found: ...
-    found.peak              # KiB
+    sampler = memory.Sampler()
+    with sampler(leader): ...       # of the job's session
+    sampler.peak                    # KiB
 
 Memory that several processes map counts once: each has its share of it (Pss
 of /proc/PID/smaps_rollup, proc_pid_smaps(5)). The peak of a process's resident
@@ -9,6 +10,7 @@ memory, which the system keeps by itself, counts a page for each process that
 has touched it. A sampler reads every 20 ms: so it disturbs what it looks at,
 and must not run while times are measured.
 """
+import contextlib
 import os
 import threading
 
@@ -43,21 +45,23 @@ def of_session(leader):
 
 
 class Sampler:
-    """Looks at a session again and again, until it is left."""
+    """Looks at sessions, one at a time, again and again."""
 
-    def __init__(self, leader):
-        self.leader, self.peak = leader, 0
-        self._over = threading.Event()
-        self._thread = threading.Thread(target=self._look, daemon=True)
+    def __init__(self):
+        self.peak = 0
 
-    def _look(self):
-        while not self._over.wait(PERIOD):
-            self.peak = max(self.peak, of_session(self.leader))
+    def _look(self, leader, over):
+        while not over.wait(PERIOD):
+            self.peak = max(self.peak, of_session(leader))
 
-    def __enter__(self):
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_):
-        self._over.set()
-        self._thread.join()
+    @contextlib.contextmanager
+    def __call__(self, leader):
+        over = threading.Event()
+        thread = threading.Thread(target=self._look, args=(leader, over),
+                                  daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            over.set()
+            thread.join()

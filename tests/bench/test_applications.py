@@ -263,16 +263,11 @@ def test_memory_that_two_processes_map_counts_once():
             "time.sleep(0.5)\n")
     launcher = ("import subprocess, sys; a = bytearray(64 << 20); "
                 f"subprocess.run([sys.executable, '-c', {text!r}])")
-    samplers = []
-
-    def watch(pid):
-        samplers.append(memory.Sampler(pid))
-        return samplers[0]
-
+    sampler = memory.Sampler()
     done = job.run([sys.executable, "-c", launcher], os.environ, "/", 60,
-                   watch=watch)
+                   watch=sampler)
     assert not done.status, done.errors
-    assert 64 << 10 <= samplers[0].peak < 120 << 10
+    assert 64 << 10 <= sampler.peak < 120 << 10
 
 
 def test_the_column_of_memory_is_the_difference():
