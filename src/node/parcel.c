@@ -228,6 +228,14 @@ static sw_parcel_stack_t *own_stack(void)
     return is;
 }
 
+/* The owner frees the block, and its head's name first: left where it is, the
+ * name would show a parcel in the midst of a later one. */
+static void retire(parcel_t *h)
+{
+    h->owner = (sw_token_t){{0, 0}};
+    sw_arena_free(h);
+}
+
 /* The owner takes back what strangers have freed. */
 static void drain(void)
 {
@@ -237,7 +245,7 @@ static void drain(void)
     for (; at; n++) {
         parcel_t *h = (parcel_t *)(own_arena() + at);
         at = h->below;
-        sw_arena_free(h);
+        retire(h);
     }
     if (n)
         atomic_fetch_add_explicit(&returns, n, memory_order_relaxed);
@@ -314,7 +322,7 @@ static void give_back(parcel_t *h, bool strange)
 {
     set_state(h, FREED);
     if (!strange) {
-        sw_arena_free(h);
+        retire(h);
     } else if (!others.child) {
         char *arena = find_around(h)->base;
         sw_parcel_push((sw_parcel_stack_t *)(arena + h->stack),

@@ -305,7 +305,7 @@ static void errors(void)
     CHECK(look(on_heap) == SW_PARCEL_NONE);
     CHECK(look(plain) == SW_PARCEL_NONE && !sw_parcel_free(plain));
     CHECK(look(common) == SW_PARCEL_NONE && !sw_parcel_bytes(common));
-    for (int at = 1; at < BYTES; at += 63)
+    for (int at = 1; at < BYTES; at++)
         CHECK(look(p + at) == SW_PARCEL_INSIDE &&
               look(plain + at) == SW_PARCEL_INSIDE);
     void *q = sw_parcel_alloc(BYTES);
@@ -316,7 +316,7 @@ static void errors(void)
     ends(do_free, p);
     ends(do_resize, p);
     char *taken = take(&hand);
-    for (int at = 1; at < BYTES; at += 63)
+    for (int at = 1; at < BYTES; at++)
         CHECK(look(taken + at) == SW_PARCEL_INSIDE);
     ends(do_free, taken + 64);
     const sw_parcel_name_t name = sw_parcel_give(taken);

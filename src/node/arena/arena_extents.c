@@ -257,6 +257,7 @@ static void put(sw_zone_t *z, uint32_t page, uint32_t pages, sw_dirt_t dirt)
     if (left != SW_NO_PAGE) {
         dirt = joined(dirt_of(left), dirt);
         bin_remove(z, left);
+        sw_page_mark(page, SW_PAGE_INNER, 0);   /* begins no block any more */
         pages += SW_HEAD_PAGES(sw_page_head(left));
         page = left;
     }

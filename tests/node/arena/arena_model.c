@@ -4,7 +4,8 @@
  * The model is a list of the live blocks: address, size, and a number of its
  * own, which the test writes into every page of the block. Whatever the arena
  * does inside, blocks must be aligned, be large enough and not overlap. They
- * must keep what the test wrote, and read as zeros when calloc returns them.
+ * must keep what the test wrote, and read as zeros when calloc returns them. No
+ * other block may seem to begin inside one.
  *
  * A round prefers two sizes out of all, so that many blocks share a size
  * class; each size lies at a quarter of a doubling or close to it. A round
@@ -129,6 +130,11 @@ static void check_fits(int i)
     if (sw_arena.count && sw_arena_offset(b->at, b->size) !=
                               (uint64_t)(b->at - sw_arena.range[0].start))
         wrong("peers cannot find it", b, 0);
+    if (sw_arena_begin(b->at) != b->at)
+        wrong("it does not begin where it does", b, 0);
+    for (size_t at = PAGE; at < b->size; at += stride(b->size))
+        if (sw_arena_begin(b->at + at))
+            wrong("another block begins in it", b, at);
 }
 
 static void insert(block_t b)
