@@ -3,22 +3,23 @@
 import functools
 import os
 import pathlib
-import re
 import sys
 import tempfile
 
 from straightway import capture, profile
 from straightway.commands import jobs
-from straightway.errors import UserError
+from straightway.errors import UserError, nearest
 from straightway.machine import tree_slots
 from straightway.machine import slots as machines
-from straightway.machine.readers import saved, sysfs
+from straightway.machine.readers import (allocation, launch_files, saved,
+                                         sysfs)
 from straightway.mapping import launchers, patterns, proposal, solve
 from straightway.profile import placement
 from straightway.reporters import map_terminal, output, report_json
 from straightway.whatif import placements, runs, sends, supposed
 
 UNITS = ("bytes", "messages")
+BEFORE = ("blocked", "cyclic")
 
 
 class Map:
@@ -99,12 +100,14 @@ def _machine_options(add):
         "nodes x cores, nodes x packages x cores, ...; what straightway topo "
         "--json wrote; here: this machine"))
     add("--hosts", metavar="A,B,...|FILE", help=(
-        "the nodes' names, for the launcher"))
+        "the nodes' names, for the launcher: n1,n2 or n[01-16], or a host "
+        "file [the batch system's, else the capture's]"))
     add("--weights", metavar="LEVEL=W,...", help=(
         "what a byte costs that crosses a level, as in node=12,package=3"))
-    add("--before", metavar="HOW", choices=("blocked", "cyclic"), help=(
-        "the placement to compare with: blocked or cyclic [as the capture ran, "
-        "else blocked]"))
+    add("--before", metavar="HOW|FILE", help=(
+        "the placement to compare with: blocked, cyclic, a capture, or what "
+        "the launcher reads today (rankfile, MPICH_RANK_ORDER, host file) [as "
+        "the capture ran, else blocked]"))
 
 
 def _prediction_options(add):
@@ -128,9 +131,7 @@ class _Source:
             return
         if not os.path.isfile(self.path):
             raise UserError(f"{self.path}: there is no such file")
-        with open(self.path, "rb") as file:
-            head = file.read(8)
-        if head == capture.MAGIC:
+        if _is_capture(self.path):
             found = capture.read(self.path)
             self.profile = profile.Profile(found)
             if not found.traced and not any(r.trace for r in found.ranks):
@@ -183,11 +184,16 @@ def _check(options):
         raise UserError("--periods belongs to --grid")
     if options.grid and options.region:
         raise UserError("--region needs a trace; --grid has no regions")
+    if options.before not in (None, *BEFORE) and \
+            not os.path.isfile(options.before):
+        raise UserError(f"--before {options.before}: there is no such file; "
+                        + nearest(options.before, BEFORE,
+                                  "give blocked, cyclic or a file"))
 
 
 def _machine(options, source, ranks):
-    """(Slots, as many as ranks; their description)."""
-    text = options.machine
+    """(Slots, at least as many as ranks; their description)."""
+    text, around = options.machine, allocation.around()
     if text and os.path.isfile(text):
         found = tree_slots.slots(saved.read(text))
     elif text and text != "here":
@@ -203,41 +209,37 @@ def _machine(options, source, ranks):
         found = found.named(node.name for node in nodes)
         text = "the capture's"
     else:
-        found, text = sysfs.slots(), "here"
+        found = sysfs.slots()
+        if not text and around and len(around.names) > 1:
+            found = found.repeated(len(around.names))
+            text = f"the {len(around.names)} nodes of {around.source}, each " \
+                "like this one"
+        else:
+            text = "here"
     if len(found) < ranks:
         raise UserError(
             f"{ranks} ranks and {len(found)} cores (machine {text}): give a "
             "larger --machine")
-    found = found.first(ranks)
-    names = _hosts(options.hosts) if options.hosts else _names(source)
-    if names and len(names) >= len(set(found.nodes)):
-        found = found.named(names)
-    return found, text
+    names = _names(options, source, around,
+                   len(set(found.first(ranks).nodes)))
+    return found.named(names) if names else found, text
 
 
-def _names(source):
-    return [node.name for node in source.profile.nodes] \
-        if source.profile else None
-
-
-def _hosts(text):
-    """The names in a list, or the first word of each line of a file."""
-    if not os.path.isfile(text):
-        names = text.split(",")
-    else:
-        lines = pathlib.Path(text).read_text(errors="replace").splitlines()
-        words = [line.partition("#")[0].split() for line in lines]
-        names = [one[0].partition(":")[0] for one in words if one]
-    for number, name in enumerate(names, 1):
-        if not re.fullmatch(r"[\w.-]+", name):
-            raise UserError(
-                f"--hosts {text}, entry {number}: {name or 'nothing'} is no "
-                "name of a node; give names as in n1,n2")
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice:
-        raise UserError(f"--hosts {text}: {twice} is there twice; each node "
-                        "has one entry")
-    return names
+def _names(options, source, around, nodes):
+    """The nodes' names, or None. A job of the batch system names those that the
+    launcher will find; those of a capture may be another job's."""
+    if options.hosts:
+        names = allocation.given(options.hosts).names
+        if len(names) < nodes:
+            raise UserError(f"--hosts {options.hosts}: the machine has {nodes} "
+                            f"nodes, and the list {len(names)}")
+        return names
+    if around and options.write and len(around.names) >= nodes:
+        source.notes.append(f"The nodes' names are those of {around.source}.")
+        return around.names
+    found = [node.name for node in source.profile.nodes] \
+        if source.profile else []
+    return found if len(found) >= nodes else None
 
 
 def _weights(options, slots):
@@ -267,7 +269,11 @@ def _weights(options, slots):
 
 
 def _before(options, source, slots, ranks):
-    """(placement, its description)"""
+    """(placement on these Slots, its description)"""
+    if options.before and options.before not in BEFORE:
+        return _before_file(options.before, slots, ranks), \
+            f"as in {options.before}"
+    slots = slots.first(ranks)
     if not options.before and source.profile:
         found = placement.on_nodes(source.profile, slots) \
             if options.machine or not source.seats else source.seats[1]
@@ -278,11 +284,35 @@ def _before(options, source, slots, ranks):
     return solve.blocked(slots, ranks), "blocked"
 
 
+def _is_capture(path):
+    with open(path, "rb") as file:
+        return file.read(8) == capture.MAGIC
+
+
+def _before_file(path, slots, ranks):
+    if not _is_capture(path):
+        return launch_files.read(path, slots, ranks)
+    ran = profile.Profile(capture.read(path))
+    if ran.job.ranks != ranks:
+        raise UserError(f"--before {path}: it has {ran.job.ranks} ranks, and "
+                        f"the traffic has {ranks}")
+    found = placement.on_nodes(ran, slots)
+    if not found:
+        raise UserError(f"--before {path}: the machine's nodes have no room "
+                        "for its ranks as they ran")
+    return found
+
+
 def _asked(options, source):
     grid = _grid(options) if options.grid else None
     traffic = grid.traffic() if grid else source.traffic(options)
     slots, text = _machine(options, source, traffic.ranks)
     before, name = _before(options, source, slots, traffic.ranks)
+    # The ranks change places among the slots that they have today.
+    used = sorted(before)
+    slots = slots.only(used)
+    place = {slot: i for i, slot in enumerate(used)}
+    before = [place[slot] for slot in before]
     return proposal.Asked(
         options.file or f"grid {options.grid}", traffic, slots, before, name,
         text, options.region, grid, _weights(options, slots))

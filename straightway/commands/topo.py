@@ -1,5 +1,6 @@
 """straightway topo: the machine, and where the ranks of a job are on it."""
 
+import functools
 import json
 import os
 import platform
@@ -63,9 +64,15 @@ class Topo:
         add("--saved", metavar="FILE", help=(
             "a machine from what --json wrote"))
         add("--slurm", metavar="FILE", help=(
-            "a network from Slurm's topology.yaml or topology.conf"))
+            "a network from Slurm's topology.yaml or topology.conf, or from "
+            "scontrol show topology"))
+        add("--topology", metavar="NAME", help=(
+            "which topology of a topology.yaml [the cluster's default]"))
         add("--ibnetdiscover", metavar="FILE", help=(
             "a network from the output of ibnetdiscover"))
+        add("--adapters", metavar="PATTERN", help=(
+            "of --ibnetdiscover: those whose descriptions are so, as in "
+            "\"*mlx5_0\" [those that name a host]"))
         add("--mpi", metavar="MPI", help=(
             "the MPI of the launcher, if it is srun or another that belongs "
             "to no MPI"))
@@ -90,11 +97,17 @@ class Topo:
 def _elsewhere(options):
     """The Survey of the machine in the files that the options name."""
     networks = [(path, reader) for path, reader in (
-        (options.slurm, slurm.read),
-        (options.ibnetdiscover, ibnetdiscover.read)) if path]
+        (options.slurm, functools.partial(slurm.read,
+                                          topology=options.topology)),
+        (options.ibnetdiscover, functools.partial(
+            ibnetdiscover.read, pattern=options.adapters))) if path]
     nodes = [(path, reader) for path, reader in (
         (options.hwloc, hwloc.read), (options.saved, saved.read),
         (options.sysfs, sysfs.read)) if path]
+    if options.topology and not options.slurm:
+        raise UserError("--topology belongs to --slurm")
+    if options.adapters and not options.ibnetdiscover:
+        raise UserError("--adapters belongs to --ibnetdiscover")
     if not networks and nodes == [(sysfs.ROOT, sysfs.read)]:
         return None
     for many in (nodes, networks):

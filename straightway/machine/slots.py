@@ -78,6 +78,29 @@ class Slots:
             cpus=self.cpus and self.cpus[:count],
             cores=self.cores and self.cores[:count])
 
+    def only(self, used):
+        """The Slots with these numbers, which ascend."""
+        names, nodes = self.names, self.nodes
+        if names:
+            left = sorted({nodes[slot] for slot in used})
+            names = tuple(names[node] for node in left) \
+                if left[-1] < len(names) else None
+
+        def taken(values):
+            return values and [values[slot] for slot in used]
+
+        return dataclasses.replace(
+            self, paths=taken(self.paths), names=names,
+            cpus=taken(self.cpus), cores=taken(self.cores))
+
+    def repeated(self, count):
+        """The Slots of as many nodes, each like this one."""
+        return Slots(("node", *self.levels),
+                     [(node, *path) for node in range(count)
+                      for path in self.paths], None,
+                     self.cpus and self.cpus * count,
+                     self.cores and self.cores * count)
+
     def of_cpus(self, allowed):
         """The Slots whose processors are among these."""
         found = [(path, cpu) for path, cpu in zip(self.paths, self.cpus)

@@ -49,6 +49,8 @@ class Place:
     size: int = 0               # bytes of a cache
     parts: list = dataclasses.field(default_factory=list)
     devices: list = dataclasses.field(default_factory=list)
+    notes: list = dataclasses.field(default_factory=list)   # of a cluster: what
+    #                             its reader has left out, as sentences
 
     def walk(self):
         """This place and all below it, each before its parts."""

@@ -115,7 +115,7 @@ def context(found):
         "title": words.whole_title(found), "kind": "Straightway topo",
         "command": words.summary(nodes[0]) if len(nodes) == 1 else
         words.many(len(nodes), "node"), "links": _links(found),
-        "facts": _facts(found), "notes": [], "cards": list(_cards(found)),
+        "facts": _facts(found), "notes": found.tree.notes, "cards": list(_cards(found)),
         "picture": _picture(found), "nodes": list(_nodes(found)),
         "ranks": _table("ranks", words.rank_rows(found))
         if found.ranks else None, "checks": found.checks,

@@ -27,6 +27,7 @@ def plain(found):
         "allowed": None if found.allowed is None else
         processors.text(found.allowed),
         "tree": saved.plain(found.tree),
+        "notes": found.tree.notes,
         "mpi": found.mpi or None,
         "ranks": [{"rank": r.number, "node": r.node, "host": r.host,
                    "cpus": processors.text(r.cpus),

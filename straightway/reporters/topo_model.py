@@ -29,6 +29,7 @@ def render(found, out):
     lines = ["# From `straightway topo`. Lay it over models that have times:",
              f"#   straightway whatif run -n {ranks} --model "
              "node+hdr200 --model THIS.toml ./app",
+             *(f"# {note}" for note in found.tree.notes),
              f"description = {json.dumps('the shape of ' + name)}",
              f"nodes = {len(nodes)}"]
     if cores:

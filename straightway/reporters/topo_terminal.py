@@ -82,6 +82,8 @@ def render(found, out):
     if found.tree.kind != "node":
         page.line(words.whole_title(found), "bold")
     page.line(f"described by {found.source}", "dim")
+    for note in found.tree.notes:
+        page.paragraph(note, "yellow")
     if found.allowed is not None and found.tree.cpus & ~found.allowed:
         page.paragraph("This process may use the processors "
                        f"{words.processors.text(found.allowed)} alone.")

@@ -72,6 +72,24 @@ def test_memory_without_processors_is_a_device(tmp_path):
         assert memory.size == 8 * machines.GIB
 
 
+def test_hwloc_1_has_memory_without_processors():
+    """MCDRAM, and memory of GPUs, in the object around its processors."""
+    text = machines.xml(machines.Machine(packages=2, cores=2)).replace(
+        'version="2.0"', 'version="1.0"')
+    at = text.index('<object type="L3Cache"')
+    node = hwloc.parse(
+        text[:at] + '<object type="NUMANode" os_index="7" cpuset="0x0" '
+        'complete_cpuset="0x0" local_memory="4096"></object>\n'
+        '<object type="NUMANode" os_index="8" cpuset="0x0" '
+        'complete_cpuset="0xf0" local_memory="1"></object>\n'
+        + text[at:], "x")
+    (holder,) = [p for p in node.walk() if p.devices]
+    assert holder.cpus == 0b11      # of the package, or of its innermost domain
+    (memory,) = holder.devices
+    assert (memory.kind, memory.name, memory.size) == ("memory", "numa 7", 4096)
+    assert node.memory == hwloc.parse(text, "x").memory + 4096
+
+
 def test_this_machine_can_be_read():
     node = sysfs.read()
     assert node.all("thread") and node.all("core") and node.all("numa")
@@ -193,6 +211,11 @@ def test_a_list_of_names(text, names):
     assert hostlist.expand(hostlist.fold(names.split())) == names.split()
 
 
+def test_guids_are_no_names_with_numbers():
+    names = ["H-0002c90300001230", "H-0002c90300001231"]
+    assert hostlist.fold(names) == ",".join(names)
+
+
 @pytest.mark.parametrize("text", ["", "n[1-", "n]", "n[3-1]", "n[a-b]",
                                   "n[1-9999999999]", "two words", "a,,b"])
 def test_a_wrong_list_of_names_is_refused(text):
@@ -227,6 +250,40 @@ def test_topology_conf(tmp_path):
     assert shape(blocks) == ["", ["b1", "n1", "n2"], ["b2", "n3", "n4"]]
     rings = conf(tmp_path, "RingName=r1 Nodes=n[1-2]\nRingName=r2 Nodes=n3\n")
     assert shape(rings) == ["", ["r1", "n1", "n2"], ["r2", "n3"]]
+
+
+def test_leaves_below_several_spines(tmp_path):
+    """The second example of Slurm's topology guide, a fat tree without a top:
+    spines side by side are one place."""
+    found = conf(tmp_path, "".join(
+        f"SwitchName=s{i} Nodes=tux[{4 * i}-{4 * i + 3}]\n" for i in range(4))
+        + "SwitchName=s4 Switches=s[0-1]\nSwitchName=s5 Switches=s[1-2]\n"
+        "SwitchName=s6 Switches=s[2-3]\n")
+    assert shape(found) == ["s[4-6]", *(
+        [f"s{i}", *(f"tux{4 * i + j}" for j in range(4))] for i in range(4))]
+
+
+def test_the_output_of_scontrol(tmp_path):
+    """scontrol show topology: a switch's nodes are those of all below it."""
+    found = conf(tmp_path, "SwitchName=s1 Level=0 LinkSpeed=1 Nodes=n[1-2]\n"
+                 "SwitchName=s2 Level=0 LinkSpeed=1 Nodes=n[3-4]\n"
+                 "SwitchName=top Level=1 LinkSpeed=1 Nodes=n[1-4] "
+                 "Switches=s[1-2]\n", "topology.txt")
+    assert shape(found) == TREE
+    blocks = conf(tmp_path, "BlockName=b1 BlockIndex=0 Nodes=n[1-2] "
+                  "BlockSize=2\nBlockName=b2 BlockIndex=1 Nodes=n[3-4] "
+                  "BlockSize=2\nAggregatedBlock=b[1-2] BlockIndex=2 "
+                  "Nodes=n[1-4] BlockSize=4\n", "topology.txt")
+    assert shape(blocks) == ["", ["b1", "n1", "n2"], ["b2", "n3", "n4"]]
+    ring = conf(tmp_path, "RingName=r1 Nodes=n[1-2] RingSize=2\n", "t.txt")
+    assert shape(ring) == ["r1", "n1", "n2"]
+
+
+def test_quoted_values(tmp_path):
+    found = conf(tmp_path, 'SwitchName="s1" Nodes="n1, n2"\n'
+                 "SwitchName='s2' Nodes='n[3-4]' LinkSpeed=\"100 Gb\"\n"
+                 'SwitchName=top Switches="s1,s2"\n')
+    assert shape(found) == TREE
 
 
 YAML = """---
@@ -265,8 +322,32 @@ def test_topology_yaml(tmp_path):
         text[text.index("- topology: blocks"):]
     assert shape(conf(tmp_path, blocks, "t.yaml")) == ["b1", "n1", "n2", "n3",
                                                       "n4"]
-    with pytest.raises(UserError, match="topology flat is neither"):
+    with pytest.raises(UserError, match="flat is neither.*--topology: fabric"):
         conf(tmp_path, text, "topology.yaml")
+
+
+def test_the_user_chooses_a_topology(tmp_path):
+    path = tmp_path / "topology.yaml"
+    path.write_text(YAML)
+    assert shape(slurm.read(str(path), "fabric")) == TREE
+    assert shape(slurm.read(str(path), "blocks")) == ["b1", "n1", "n2", "n3",
+                                                      "n4"]
+    with pytest.raises(UserError, match="no such topology; did you mean fab"):
+        slurm.read(str(path), "fabrik")
+    conf_path = tmp_path / "topology.conf"
+    conf_path.write_text("SwitchName=a Nodes=n1\n")
+    with pytest.raises(UserError, match="has one topology"):
+        slurm.read(str(conf_path), "a")
+
+
+def test_a_mapping_in_braces_counts_only_where_it_is_asked_for(tmp_path):
+    text = YAML + ("- topology: other\n  block: {block_sizes: [2],\n"
+                   "    blocks: [{block: b9, nodes: n9}]}\n")
+    path = tmp_path / "topology.yaml"
+    path.write_text(text)
+    assert shape(slurm.read(str(path))) == TREE
+    with pytest.raises(UserError, match="line 24: a mapping in braces"):
+        slurm.read(str(path), "other")
 
 
 @pytest.mark.parametrize("name, text, line, what", [
@@ -280,7 +361,9 @@ def test_topology_yaml(tmp_path):
     ("t.conf", "SwitchName=a Nodes=n1\nSwitchName=b Nodes=n1\n", 2,
      "node n1 is at a and at b"),
     ("t.conf", "SwitchName=t Switches=a,b\nSwitchName=a Nodes=n1\n"
-     "SwitchName=b Switches=a\n", 3, "below t and b"),
+     "SwitchName=b Switches=a\n", 1, "b is below t, and both are above"),
+    ("t.conf", "SwitchName=a Switches=a\n", 1, "a is below itself"),
+    ("t.conf", "SwitchName=a Nodes=n1 Colour=red\n", 1, "Colour=red: not"),
     ("t.conf", "Nodes=n1\n", 1, "neither SwitchName="),
     ("t.conf", "\n# nothing\n", 1, "no line has"),
     ("t.conf", "SwitchName=a\n", 1, "no switch has nodes"),
@@ -371,14 +454,57 @@ def test_a_ring_of_switches_is_one_group(tmp_path):
 
 def test_nodes_have_the_names_that_descriptions_have(tmp_path):
     links = list(leaves("a", "b", above=("t",)))
-    found = network(tmp_path, fabric(*links, names={
+    text = fabric(*links, names={
         "na1": "alpha mlx5_0", "na2": "alpha mlx5_1", "nb3": "MT4 Product X",
         "nb4": "Mellanox Technologies Aggregation Node", "a": "Switch IB",
-        "b": "Switch IB"}))
-    one, other = found.parts
+        "b": "Switch IB"})
+    found = network(tmp_path, text)
+    assert [node.name for node in found.all("node")] == ["alpha"]
+    left, rails = found.notes
+    assert left.startswith("1 adapter whose description names no host left "
+                           'out, the first "MT4 Product X"')
+    assert "mlx5_0 1, mlx5_1 1" in rails
+    (tmp_path / "net.txt").write_text(text)
+    one, other = ibnetdiscover.read(tmp_path / "net.txt", "*").parts
     assert shape(one)[1:] == ["alpha"]
     assert [n.name[:2] for n in other.parts] == ["H-"]
     assert one.name != other.name       # by their GUIDs
+
+
+def test_adapters_without_any_hosts_name_are_nodes(tmp_path):
+    found = network(tmp_path, fabric(*leaves("a", "b"), names={
+        name: "MT4 Product X" for name in ("na1", "na2", "nb3", "nb4")}))
+    assert len(found.all("node")) == 4
+    assert found.notes == ["Nodes have the GUIDs of adapters whose description "
+                           "names no host."]
+
+
+def test_the_user_chooses_adapters(tmp_path):
+    """Two rails: each node is at a switch of either."""
+    text = fabric(("n1", "a"), ("n2", "b"), ("n3", "a"), ("n4", "b"),
+                  ("n5", "b"), names={
+                      "n1": "x mlx5_0", "n2": "x mlx5_1", "n3": "y mlx5_0",
+                      "n4": "y mlx5_1", "n5": "ufm HCA-1"})
+    whole = network(tmp_path, text)
+    assert shape(whole) == ["", ["a", "x", "y"], ["b", "ufm"]]
+    path = tmp_path / "net.txt"
+    rail = ibnetdiscover.read(path, "* mlx5_1")
+    assert shape(rail) == ["b", "x", "y"]
+    assert rail.notes == ["3 adapters other than * mlx5_1 left out."]
+    with pytest.raises(UserError, match='none of 5 adapters is so; one is "x'):
+        ibnetdiscover.read(path, "mlx5_9")
+
+
+def test_lines_of_errors_are_passed_over_and_counted(tmp_path):
+    text = fabric(("n1", "a"), ("n2", "a")).replace("\n\nvendid", """
+ibwarn: [4711] _do_madrpc: recv failed: Connection timed out
+src/query_smp.c:229; umad (DR path slid 0; dlid 0; 0,1,4) bad status 110
+ibwarn: [4711] mad_rpc: _do_madrpc failed; dport (Lid 7)
+
+vendid""", 1)
+    found = network(tmp_path, text)
+    assert shape(found) == ["a", "n1", "n2"]
+    assert found.notes[0].startswith("3 lines of errors passed over")
 
 
 @pytest.mark.parametrize("change, line, what", [

@@ -217,6 +217,47 @@ def test_names_of_nodes_come_from_a_file(run, tmp_path):
     assert report["launch"]["launcher"] == "openmpi"
 
 
+def test_names_of_nodes_come_from_the_job_around(run, tmp_path, monkeypatch):
+    monkeypatch.setenv("SLURM_JOB_NODELIST", "n[01-02]")
+    report = report_of(run, "--grid", "8", "--machine", "2x4", "--write",
+                       tmp_path / "p")
+    assert report["machine"]["names"] == ["n01", "n02"]
+    assert "names are those of SLURM_JOB_NODELIST" in str(report["notes"])
+    # A job of more nodes, and no word of the machine: each is like this one.
+    monkeypatch.setattr(sysfs, "slots", lambda: machines.Slots(
+        ("core",), [(0,), (1,)], None, [0, 1]))
+    report = report_of(run, "--grid", "4", "--write", tmp_path / "p")
+    assert (report["machine"]["nodes"], report["machine"]["names"]) == (
+        2, ["n01", "n02"])
+
+
+def test_the_placement_before_is_that_of_a_file(run, tmp_path):
+    """A rankfile on half of each node's cores: the ranks change places among
+    these alone."""
+    path = tmp_path / "rankfile"
+    path.write_text("".join(f"rank {rank}=n{rank % 2 + 1} slot={rank // 2}\n"
+                            for rank in range(4)))
+    report = report_of(run, "--grid", "4", "--machine", "2x4", "--hosts",
+                       "n1,n2", "--before", path, "--write", tmp_path / "p")
+    assert report["before"]["name"] == f"as in {path}"
+    assert across(report, "before", "node") == 6
+    assert across(report, "after", "node") == 2
+    written = (tmp_path / "p.rankfile").read_text()
+    assert sorted(line.partition("=")[2] for line in written.splitlines()) == [
+        "n1 slot=0", "n1 slot=1", "n2 slot=0", "n2 slot=1"]
+
+
+def test_the_placement_before_is_that_of_another_capture(run, tmp_path):
+    job = captures.Job(4, node_ranks=2)
+    job.ranks[0].call("MPI_Send", 1, captures.MS, size=4096, peer=1)
+    path = job.write(tmp_path / "a.swcap")
+    report = report_of(run, "--grid", "4", "--machine", "2x4", "--before", path)
+    assert report["before"]["placement"] == [0, 1, 2, 3]
+    assert report["machine"]["nodes"] == 2
+    assert "it has 4 ranks, and the traffic has 8" in said(
+        run, "--grid", "8", "--machine", "2x4", "--before", path)
+
+
 # Errors -----------------------------------------------------------------------
 
 @pytest.mark.parametrize("words, says", [
@@ -228,7 +269,12 @@ def test_names_of_nodes_come_from_a_file(run, tmp_path):
     (("--grid", "4", "--machine", "2xy"), "is no number"),
     (("--grid", "4", "--machine", "4", "--region", "x"), "needs a trace"),
     (("--grid", "4", "--machine", "4", "--hosts", "a,b c"), "entry 2"),
-    (("--grid", "4", "--machine", "2x2", "--hosts", "a,a"), "there twice"),
+    (("--grid", "4", "--machine", "2x2", "--hosts", "a,a"),
+     "has 2 nodes, and the list 1"),
+    (("--grid", "4", "--machine", "2x2", "--before", "cyclik"),
+     "did you mean cyclic"),
+    (("--grid", "4", "--machine", "2x2", "--before", "/no/file"),
+     "no such file; give blocked, cyclic or a file"),
     (("--grid", "4", "--machine", "2x2", "--write", "p"), "give --hosts"),
     (("--grid", "4", "--machine", "2x2", "--launcher", "mpich"),
      "give --write"),

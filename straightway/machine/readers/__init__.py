@@ -7,6 +7,12 @@
     ibnetdiscover.py    an InfiniBand network
     saved.py            the JSON of `straightway topo`
 
+Two read what concerns a job on it:
+
+    allocation.py       the names of its nodes: a list, a host file, what a batch
+                        system says
+    launch_files.py     where its ranks are: a rankfile, an order, a host file
+
 A file that cannot be read is a UserError with the line and the remedy. A
 network's nodes are leaves, until `furnish` gives each the parts of a machine.
 """

@@ -3,8 +3,10 @@ mappings and lists, flow lists of words, and comments.
 
     parse(text, wrong) -> a Map, a List or a Text, each with its line
 
-Slurm's files need no more, so Straightway needs no YAML library. The reader
-refuses all else of YAML by its line; wrong(line, what) makes the error.
+Slurm's files need no more, so Straightway needs no YAML library. All else of
+YAML is passed over as a Refused, since it may stand where the reader does not
+look. check(value, wrong) refuses a value that holds such. wrong(line, what)
+makes the error of a line.
 """
 
 import re
@@ -17,6 +19,10 @@ _REFUSED = {"{": "a mapping in braces", "&": "an anchor", "*": "an alias",
 
 class Text(str):
     line = 0
+
+
+class Refused(Text):
+    """Something of YAML that is not read; the text says what."""
 
 
 class List(list):
@@ -90,6 +96,9 @@ class _Parser:
 
     def scalar(self, text, line):
         if text[0] == "[":
+            while text[-1] != "]" and self.lines and \
+                    not _KEY.match(self.lines[0][1]):
+                text += " " + self.lines.pop(0)[1]
             if text[-1] != "]":
                 raise self.wrong(line, "a list in brackets is not closed")
             return _at(List(self.scalar(word.strip(), line) for word in
@@ -99,8 +108,25 @@ class _Parser:
                 raise self.wrong(line, "a quoted text is not closed")
             text = text[1:-1]
         elif text[0] in _REFUSED:
-            raise self.wrong(line, f"{_REFUSED[text[0]]} is not read")
+            self.pass_over(text)
+            return _at(Refused(_REFUSED[text[0]]), line)
         return _at(Text(text), line)
+
+    def pass_over(self, text):
+        """The further lines of a mapping in braces."""
+        depth = text.count("{") - text.count("}")
+        while self.lines and text[0] == "{" and depth > 0:
+            more = self.lines.pop(0)[1]
+            depth += more.count("{") - more.count("}")
+
+
+def check(value, wrong):
+    """The error of the first Refused in a value."""
+    if isinstance(value, Refused):
+        raise wrong(value.line, f"{value} is not read")
+    for part in value.values() if isinstance(value, Map) else \
+            value if isinstance(value, List) else ():
+        check(part, wrong)
 
 
 def parse(text, wrong):

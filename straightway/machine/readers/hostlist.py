@@ -7,10 +7,11 @@ from straightway.machine import processors
 
 MOST = 1 << 20          # names: a longer list must be a mistake
 
+_GUID = re.compile(r"[SHR]-[0-9a-f]{8,}$", re.I)
 _BRACKETS = re.compile(r"\[([^\[\]]*)\]")
 
 
-def _split(text):
+def split(text):
     """The words between commas outside of brackets."""
     word, depth = "", 0
     for letter in text:
@@ -44,6 +45,7 @@ def _numbers(text):
 
 def fold(names):
     """The list of names, shortest where names differ by a number at the end.
+    A GUID ends with no number.
     """
     found, groups = [], {}
     parts = [re.fullmatch(r"(.*?)(\d*)", name).groups() for name in names]
@@ -52,7 +54,7 @@ def fold(names):
               if digits[:1] == "0" and len(digits) > 1}
     for name, (stem, digits) in zip(names, parts):
         key = stem, len(digits) if stem in padded else 0
-        if not digits or len(digits) > 4:
+        if not digits or len(digits) > 4 or _GUID.match(name):
             found.append(name)
         elif key in groups:
             groups[key].add(int(digits))
@@ -74,7 +76,7 @@ def _folded(stem, width, numbers):
 def expand(text):
     """The names of a list. ValueError where the text is none."""
     found = []
-    for word in _split(text):
+    for word in split(text):
         pieces = _BRACKETS.split(word.strip())
         choices = [list(_numbers(piece)) if i % 2 else [piece]
                    for i, piece in enumerate(pieces)]

@@ -13,7 +13,7 @@ import xml.parsers.expat
 from straightway.errors import UserError
 from straightway.machine import processors
 from straightway.machine.readers import text_of, wrong
-from straightway.machine.tree import (GPU, NETWORK, Crossing, Device, Place,
+from straightway.machine.tree import (GPU, MEMORY, NETWORK, Crossing, Device, Place,
                                       nest, place_devices)
 
 _TOOLS = ("lstopo-no-graphics", "lstopo")
@@ -39,6 +39,7 @@ class _Reader:
         self.parser.EndElementHandler = self._end
         self.node, self.places = None, []
         self.devices = []       # [(Device, processors near it)]
+        self.memory = 0         # bytes of domains that are memory alone
         self.stack = []         # of objects: (attributes, what they made)
         self.version = None     # of the file, once it has begun
         self.lines = {}         # of places, by id
@@ -62,8 +63,8 @@ class _Reader:
         except Crossing as error:
             raise self._wrong(str(error), self.lines[id(error.place)]) \
                 from None
-        self.node.memory = sum(place.memory for place in self.places
-                               if place.kind == "numa")
+        self.node.memory = self.memory + sum(
+            place.memory for place in self.places if place.kind == "numa")
         for device, _ in self.devices:
             if device.kind == GPU:
                 device.name = device.name or device.address
@@ -112,11 +113,11 @@ class _Reader:
             raise self._wrong(f"{name}=\"{text[:40]}\" is no number")
         return int(text)
 
-    def _cpus(self, attributes):
+    def _cpus(self, attributes, name="cpuset"):
         try:
-            return processors.parse_mask(attributes.get("cpuset") or "0x0")
+            return processors.parse_mask(attributes.get(name) or "0x0")
         except ValueError as error:
-            raise self._wrong(f"cpuset: {error}") from None
+            raise self._wrong(f"{name}: {error}") from None
 
     def _machine(self, attributes):
         if self.node is not None:
@@ -138,6 +139,9 @@ class _Reader:
                 return None
         if kind == "numa":
             place.memory = self._number(attributes, "local_memory")
+            if not cpus and place.memory and not self._cpus(
+                    attributes, "complete_cpuset"):
+                return self._memory(place)
         elif "cpuset" not in attributes:
             raise self._wrong(f"{attributes['type']} without cpuset")
         if cpus:    # lstopo may name places without processors that it may use
@@ -146,6 +150,13 @@ class _Reader:
         return place
 
     # Devices ----------------------------------------------------------------
+
+    def _memory(self, place):
+        """A NUMA domain without processors: hwloc 1 has such memory (MCDRAM, of
+        GPUs) in the object around its processors; hwloc 2 gives it theirs."""
+        self.memory += place.memory
+        self.devices.append((Device(MEMORY, place.title(), size=place.memory),
+                             self._near()))
 
     def _near(self):
         """The processors of the object around a device."""

@@ -5,13 +5,20 @@ switches: a switch with nodes has height 1, and each other one is one higher
 than its lowest neighbour. Switches that are joined by none higher than h are
 one group of height h. So a fat tree gives its leaves, its pods, and the whole.
 A network whose switches all have nodes, such as a torus, gives one group of
-switches. A node with several ports counts to the switch of its first port.
+switches. A node with several ports counts to the switch of its first port: in a
+network of rails that is one rail, and the notes name all of them.
+
+An adapter names its node by its description, "alpha mlx5_0". Where some do,
+adapters without a host's name are no nodes: management processors of switches,
+adapters that no driver has taken. The notes say what was left out.
 """
 
 import collections
 import dataclasses
+import fnmatch
 import re
 
+from straightway.errors import UserError
 from straightway.machine.readers import number_nodes, text_of, wrong
 from straightway.machine.tree import Place
 
@@ -23,7 +30,11 @@ _LINK = re.compile(r'\[\d+\](?:\[ext \d+\])?(?:\([0-9a-fA-F]+\))?\s+'
 _ABOUT = re.compile(r"(vendid|devid|sysimgguid|switchguid|caguid|rtguid)=|"
                     r"Chassis |Non-Chassis|DR path|#|$")
 # "alpha HCA-1", "alpha mlx5_0": the node's name and its adapter's.
-_ADAPTER = re.compile(r"(\S+)\s+(HCA|mlx|mthca|hfi|qib|irdma|bnxt|ibp|ib)\S*$")
+_ADAPTER = re.compile(
+    r"(\S+)\s+((?:HCA|mlx|mthca|hfi|qib|irdma|bnxt|ibp|ib)\S*)$")
+# What libibmad and libibumad print of ports that do not answer.
+_COMPLAINT = re.compile(r"(ibwarn|ibdebug|iberror|ibpanic|ibnetdiscover|umad|"
+                        r"mad_rpc\w*|libib\w+)\s*:|src/|\S+\.c:\s*\d+|\S+\.c:\d+")
 _COLLECTOR = "Aggregation Node"     # a switch's own adapter
 
 
@@ -38,8 +49,8 @@ class _End:
 
 
 def _parse(text, path):
-    """{GUID: _End}"""
-    ends, current = {}, None
+    """({GUID: _End}, how many lines are complaints)"""
+    ends, current, complaints = {}, None, 0
     for number, line in enumerate(text.splitlines(), 1):
         line = line.strip()
         head, link = _HEAD.match(line), _LINK.match(line)
@@ -52,6 +63,8 @@ def _parse(text, path):
             current.links.append((link[1], number))
         elif link:
             raise wrong(path, number, "a link of no switch or adapter", _FIX)
+        elif _COMPLAINT.match(line):
+            complaints += 1
         elif not _ABOUT.match(line):
             raise wrong(path, number, f"{line[:40]}: not known", _FIX)
     _tell_switches_apart(ends)
@@ -61,7 +74,7 @@ def _parse(text, path):
                 raise wrong(path, number, f"a link to {guid}, which the file "
                             "does not describe", _FIX)
         end.links = [guid for guid, _ in end.links]
-    return ends
+    return ends, complaints
 
 
 def _tell_switches_apart(ends):
@@ -73,22 +86,68 @@ def _tell_switches_apart(ends):
             end.name = guid
 
 
-def _node_name(end, guid):
-    """The node's name, if the description has one; else the GUID."""
+def _many(count, noun):
+    return f"{count} {noun}{'s' * (count != 1)}"
+
+
+def _host(end):
+    """(the host's name, the adapter's name) of a description; None where it
+    names no host."""
     found = _ADAPTER.match(end.name)
-    return found[1] if found else \
-        end.name if len(end.name.split()) == 1 else guid
+    if found:
+        return found.groups()
+    alone = len(end.name.split()) == 1 and not re.match("[SHR]-", end.name)
+    return (end.name, "") if alone else None
 
 
-def _leaves(ends):
+def _adapters(ends, pattern):
+    """{GUID: (node, adapter)} of those that count, and notes."""
+    all_of = {guid: end for guid, end in ends.items()
+              if end.kind == "Ca" and _COLLECTOR not in end.name}
+    taken = {guid: end for guid, end in all_of.items()
+             if not pattern or fnmatch.fnmatch(end.name, pattern)}
+    if pattern and not taken:
+        some = next(iter(all_of.values()), None)
+        raise UserError(f"--adapters {pattern}: none of "
+                        + _many(len(all_of), "adapter") + " is so"
+                        + (f"; one is \"{some.name}\"" if some else ""))
+    named = {guid: _host(end) for guid, end in taken.items()}
+    nameless = [guid for guid, host in named.items() if not host]
+    notes = []
+    if pattern and len(taken) < len(all_of):
+        notes.append(f"{_many(len(all_of) - len(taken), 'adapter')} "
+                     f"other than {pattern} left out.")
+    if nameless and (pattern or len(nameless) == len(named)):
+        notes.append("Nodes have the GUIDs of adapters whose description names "
+                     "no host.")
+        return {guid: host or (guid, "") for guid, host in named.items()}, \
+            notes
+    if nameless:
+        notes.append(
+            f"{_many(len(nameless), 'adapter')} whose description names "
+            f"no host left out, the first \"{ends[nameless[0]].name}\"; "
+            "--adapters \"*\" takes them as nodes.")
+    return {guid: host for guid, host in named.items() if host}, notes
+
+
+def _rails(adapters):
+    """What the nodes' adapters are, where nodes have several."""
+    count = collections.Counter(name for _, name in adapters.values() if name)
+    nodes = len({node for node, _ in adapters.values()})
+    if len(adapters) == nodes or len(count) < 2:
+        return []
+    return ["Adapters of the nodes: " + ", ".join(
+        f"{name} {number}" for name, number in sorted(count.items()))
+        + ". A node counts to the switch of its first one; --adapters chooses, "
+        f"as in --adapters \"*{min(count)}\"."]
+
+
+def _leaves(ends, adapters):
     """{GUID of a switch: names of its nodes}"""
     leaves, placed = {}, set()
-    for guid, end in ends.items():
-        if end.kind != "Ca" or _COLLECTOR in end.name:
-            continue
-        name = _node_name(end, guid)
-        at = next((one for one in end.links if ends[one].kind == "Switch"),
-                  None)
+    for guid, (name, _) in adapters.items():
+        at = next((one for one in ends[guid].links
+                   if ends[one].kind == "Switch"), None)
         if at and name not in placed:
             placed.add(name)
             leaves.setdefault(at, []).append(name)
@@ -129,10 +188,12 @@ def _title(ends, heights, group, first, height):
     return ends[top[0]].name if len(top) == 1 else f"{len(top)} switches"
 
 
-def read(path):
-    """The cluster of a file."""
-    ends = _parse(text_of(path), path)
-    leaves = _leaves(ends)
+def read(path, pattern=None):
+    """The cluster of a file. `pattern`: of the descriptions of the adapters that
+    count, as the shell's."""
+    ends, complaints = _parse(text_of(path), path)
+    adapters, notes = _adapters(ends, pattern)
+    leaves = _leaves(ends, adapters)
     if not leaves:
         raise wrong(path, 1, "no adapter (Ca) at a switch", _FIX)
     heights = _heights(ends, leaves)
@@ -152,4 +213,8 @@ def read(path):
     found = Place("cluster", parts=[place for _, place in places])
     if len(places) == 1:
         found.name, found.parts = places[0][1].name, places[0][1].parts
+    if complaints:
+        notes.append(f"{_many(complaints, 'line')} of errors passed "
+                     "over: ports that did not answer are missing.")
+    found.notes = notes + _rails(adapters)
     return number_nodes(found)
