@@ -13,7 +13,7 @@ import re
 import sys
 
 from straightway import commands, native
-from straightway.errors import UserError, nearest
+from straightway.errors import UserError, nearest, printable
 
 
 class Parser(argparse.ArgumentParser):
@@ -110,7 +110,11 @@ class Parser(argparse.ArgumentParser):
         # argparse's own: "argument -n/--ranks: expected one argument"
         message = re.sub("^argument ([^:]*): expected one argument$",
                          r"\1 needs a value", message)
-        print(f"straightway: {message}", file=sys.stderr)
+        missing = re.fullmatch("the following arguments are required: (.*)",
+                               message)
+        if missing:
+            message = f"{missing[1]} missing\n  {self.format_usage().strip()}"
+        print(printable(f"straightway: {message}"), file=sys.stderr)
         sys.exit(2)
 
 
@@ -150,7 +154,7 @@ def main(argv=None):
         options = _parser(argv[0] if argv else None).parse_args(argv)
         return options.run(options)
     except UserError as error:
-        print(f"straightway: {error}", file=sys.stderr)
+        print(printable(f"straightway: {error}"), file=sys.stderr)
         return error.status
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

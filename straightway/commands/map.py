@@ -194,6 +194,9 @@ def _check(options):
 def _machine(options, source, ranks):
     """(Slots, at least as many as ranks; their description)."""
     text, around = options.machine, allocation.around()
+    if text and ("/" in text or text.endswith(".json")) and \
+            not os.path.isfile(text):
+        raise UserError(f"--machine {text}: there is no such file")
     if text and os.path.isfile(text):
         found = tree_slots.slots(saved.read(text))
     elif text and text != "here":

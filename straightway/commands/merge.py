@@ -99,6 +99,10 @@ class Merge:
         if os.path.lexists(options.out):
             raise UserError(f"{options.out} exists already; give the name of "
                             "a new file first")
+        twice = next((path for path in options.parts
+                      if options.parts.count(path) > 1), None)
+        if twice:
+            raise UserError(f"{twice} is given twice")
         parts = _Parts(options.last)
         for path in options.parts:
             parts.add(path)

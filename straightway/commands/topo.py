@@ -53,7 +53,8 @@ class Topo:
         add("--measure", action="store_true",
             help="time what lies between cores, or between nodes")
         add("--svg", metavar="OUT", help="a drawing; - is stdout")
-        add("--html", metavar="OUT", help="one page for browsers")
+        add("--html", metavar="OUT",
+            help="one page for browsers; - is stdout")
         add("--json", metavar="OUT", help=(
             "in the form of topo.schema.json; - is stdout"))
         add("--model", metavar="OUT", help=(
@@ -215,6 +216,6 @@ def _show(found, options):
     if options.html:
         from straightway.reporters import topo_html
         output.announce(options.html, topo_html, found)
-    if "-" not in (options.svg, options.json, options.model):
+    if "-" not in (options.svg, options.json, options.model, options.html):
         topo_terminal.render(found, sys.stdout)
     return 0

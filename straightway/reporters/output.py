@@ -34,7 +34,10 @@ def write(path, reporter, report, named=True, **how):
 
 
 def announce(path, reporter, report, named=True, **how):
-    """Write a report to a file, and print the name."""
+    """Write a report to a file, and print the name; or to stdout for "-"."""
+    if path == "-":
+        send(path, reporter, report, **how)
+        return
     write(path, reporter, report, named, **how)
     print(f"straightway: wrote {path}", file=sys.stderr)
 

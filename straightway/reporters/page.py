@@ -11,6 +11,8 @@ from rich.console import Console
 from rich.text import Text
 
 from straightway import units
+from straightway.errors import printable
+from straightway.reporters import console
 
 NARROW, USUAL, WIDE = 60, 80, 140
 COMPUTE, WAITING, MOVING, IO = PARTS = ("compute", "waiting", "moving", "I/O")
@@ -39,7 +41,8 @@ class Page:
             out.reconfigure(errors="replace")
         self.console = Console(
             width=min(WIDE, max(NARROW, _width(out))), file=out,
-            highlight=False, markup=False, emoji=False)
+            highlight=False, markup=False, emoji=False,
+            color_system=console.colours())
         self.width = self.console.width
         self.full = "utf" in self.console.encoding.lower()
         self.glyphs = _BLOCKS if self.full else _LETTERS
@@ -48,7 +51,7 @@ class Page:
         """A Text in characters that the terminal can show."""
         if not self.full:
             value = value.translate(_PLAIN)
-        return Text(value, style)
+        return Text(printable(value), style)
 
     def line(self, value="", style=""):
         """One line, cut at the page's width."""

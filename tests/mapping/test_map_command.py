@@ -271,6 +271,7 @@ def test_the_placement_before_is_that_of_another_capture(run, tmp_path):
     (("--grid", "4", "--machine", "4", "--hosts", "a,b c"), "entry 2"),
     (("--grid", "4", "--machine", "2x2", "--hosts", "a,a"),
      "has 2 nodes, and the list 1"),
+    (("--grid", "4", "--machine", "nofile.json"), "there is no such file"),
     (("--grid", "4", "--machine", "2x2", "--before", "cyclik"),
      "did you mean cyclic"),
     (("--grid", "4", "--machine", "2x2", "--before", "/no/file"),

@@ -513,10 +513,11 @@ def test_inner_options_are_not_advertised(run, inner):
     (["report", "halo.swcap", "--text", "no/such/a.txt"], "No such file"),
     (["repotr", "halo.swcap"], "did you mean report?"),
     (["dif", "halo.swcap", "halo.swcap"], "did you mean diff?"),
-    (["diff", "halo.swcap"], "required: B"),
-    (["merge", "halo.swcap"], "required: IN"),
+    (["diff", "halo.swcap"], "B missing\n  usage: straightway"),
+    (["merge", "halo.swcap"], "IN missing\n  usage: straightway"),
     (["merge", "halo.swcap", "halo.swcap"], "exists already"),
     (["merge", "a.swcap", "halo.swcap", "--lats"], "did you mean --last?"),
+    (["merge", "a.swcap", "halo.swcap", "halo.swcap"], "is given twice"),
 ])
 def test_a_mistake_is_answered_in_plain_words(run, path, words, said):
     before = open(path, "rb").read()
@@ -678,3 +679,31 @@ def test_how_long_a_large_report_takes(run, tmp_path, capsys):
     with capsys.disabled():
         print(f"\n64 ranks of 309 records: read in {read:.3f} s, page in "
               f"{page:.2f} s, text in {text:.2f} s")
+
+
+# What a terminal obeys --------------------------------------------------------
+
+def test_control_characters_of_files_are_shown_and_not_sent(run, tmp_path):
+    status, out, err = run("map", tmp_path / "a\x1b[31m\x9bb.swcap")
+    assert status == 2 and "a\\x1b[31m\\x9bb.swcap" in err
+    assert not set("\x1b\x9b") & set(out + err)
+    path = tmp_path / "topology.conf"
+    path.write_text("SwitchName=\x1b]0;title\x07 Nodes=n1\n")
+    status, out, err = run("topo", "--slurm", path)
+    assert status == 0 and "\\x1b]0;title\\x07" in out
+    assert "\x1b" not in out + err
+
+
+def test_no_color_leaves_no_style(monkeypatch):
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    for value, styled in (("", True), ("1", False)):
+        monkeypatch.setenv("NO_COLOR", value)
+        out = io.StringIO()
+        page.Page(out).heading("A title", "a note")
+        assert ("\x1b" in out.getvalue()) is styled
+
+
+def test_a_page_goes_to_stdout(run):
+    status, out, _ = run("topo", "--html", "-")
+    assert status == 0 and out.lstrip().lower().startswith("<!doctype html>")
+    assert out.rstrip().endswith("</html>") and not os.path.exists("-")

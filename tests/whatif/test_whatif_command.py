@@ -320,7 +320,7 @@ def test_a_subcommand_is_the_short_form(run, short, long):
     (["replay", "--fre", "all", "a.swops"], "--fre; did you mean --free?"),
     (["replay", "a.swops", "./app"], "unknown argument ./app"),
     (["replay", "a.swops", "--clocks"], "unknown option --clocks"),
-    (["replay"], "required: FILE"),
+    (["replay"], "FILE missing\n  usage: straightway"),
     (["run", "./app"], "how many ranks?"),
     (["run", "-n", "2", "--sweep", "ranks=2,4", "./app"],
      "unknown option --sweep"),
@@ -328,7 +328,7 @@ def test_a_subcommand_is_the_short_form(run, short, long):
     (["sweep", "./app"], "give ranks=2,4,8"),
     (["sweep", "ranks=2,4"], "which program?"),
     (["convert", "a.swops", "b.txt"], "name it *.swops"),
-    (["convert", "a.swops"], "required: OUT")])
+    (["convert", "a.swops"], "OUT missing\n  usage: straightway")])
 def test_a_mistake_in_a_subcommand_is_named(run, words, told):
     assert told in said(run, *words)
 
