@@ -20,7 +20,7 @@ import sys
 from straightway import units
 from straightway.capture import file as captures
 from straightway.errors import UserError
-from straightway.ranges import ranges
+from straightway.ranges import Ranges, ranges
 
 ENDING = ".swtrace"
 _WHY = {"limit": "it reached its limit",
@@ -158,7 +158,7 @@ def _say(sentence):
 
 def of_ranks(numbers):
     """rank 2, ranks 0-3, 7"""
-    found = ranges(numbers)
+    found = numbers if isinstance(numbers, Ranges) else ranges(numbers)
     return f"rank{'s' * (found.count != 1)} {found}"
 
 
@@ -218,7 +218,7 @@ def gather(capture_path):
     _say(f"wrote {path}: {units.size(os.path.getsize(path))}, "
          f"{units.plural(events, 'event')} of "
          f"{units.plural(len(ranks), 'rank')}")
-    absent = set(range(found.ranks[0].job.ranks)) - set(ranks)
+    absent = ranges(ranks).gaps(found.ranks[0].job.ranks)
     if absent:
         _say(f"{of_ranks(absent)} left no trace")
     for sentence in stopped(found):

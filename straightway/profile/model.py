@@ -250,16 +250,8 @@ class Profile:
         return [nodes[number] for number in sorted(nodes)]
 
     def _missing(self):
-        missing, at = Ranges(), 0
-        for rank in self.capture.ranks:
-            if rank.number >= self.job.ranks:
-                break
-            if rank.number > at:
-                missing.append((at, rank.number - 1))
-            at = rank.number + 1
-        if at < self.job.ranks:
-            missing.append((at, self.job.ranks - 1))
-        return missing
+        return ranges(rank.number for rank in self.capture.ranks).gaps(
+            self.job.ranks)
 
     @staticmethod
     def _ends(chosen):

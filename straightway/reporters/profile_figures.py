@@ -187,9 +187,9 @@ def _edges(p, size):
     """The cells before which a node begins; only where nodes hold their ranks
     in order."""
     node_of = {rank: node.number for node in p.nodes for rank in node.ranks}
-    edges = [rank for rank in range(1, p.job.ranks)
-             if node_of.get(rank) != node_of.get(rank - 1)
-             and rank in node_of and rank - 1 in node_of]
+    # A file may claim more ranks than anything could go through.
+    edges = [rank for rank in sorted(node_of) if rank - 1 in node_of
+             and node_of[rank] != node_of[rank - 1]]
     if len(edges) >= 2 * len(p.nodes) or any(e % size for e in edges):
         return []
     return [e // size for e in edges]

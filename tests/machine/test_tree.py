@@ -266,3 +266,10 @@ def test_the_rank_is_the_launchers(monkeypatch, variables, rank, first):
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
     assert job.rank() == rank and job.is_first_here() is first
+
+
+@pytest.mark.parametrize("numbers, end, gaps", [
+    ((), 4, "0-3"), ((0, 1, 2, 3), 4, ""), ((1, 5), 8, "0, 2-4, 6-7"),
+    ((2, 9), 4, "0-1, 3"), ((), 0, ""), ((0,), 10 ** 9, "1-999999999")])
+def test_gaps_of_ranges(numbers, end, gaps):
+    assert str(ranges(numbers).gaps(end)) == gaps

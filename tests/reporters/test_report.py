@@ -707,3 +707,19 @@ def test_a_page_goes_to_stdout(run):
     status, out, _ = run("topo", "--html", "-")
     assert status == 0 and out.lstrip().lower().startswith("<!doctype html>")
     assert out.rstrip().endswith("</html>") and not os.path.exists("-")
+
+
+# What a file claims -----------------------------------------------------------
+
+def test_a_claim_of_many_ranks_costs_nothing(run, tmp_path):
+    job = captures.Job(4, node_ranks=2)
+    job.header["ranks"] = 10 ** 9
+    for rank in job.ranks:
+        rank.call("MPI_Send", 1, MS, size=4096, peer=(rank.number + 1) % 4)
+    path = job.write(tmp_path / "claim.swcap")
+    for words in (("report", path), ("report", path, "--html",
+                                     tmp_path / "page.html"),
+                  ("merge", tmp_path / "m.swcap", path)):
+        status, _, err = run(*words)
+        assert status == 0, err
+    assert "ranks 4-999999999 are still missing" in err
