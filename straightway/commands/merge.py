@@ -99,12 +99,11 @@ class Merge:
         if os.path.lexists(options.out):
             raise UserError(f"{options.out} exists already; give the name of "
                             "a new file first")
-        twice = next((path for path in options.parts
-                      if options.parts.count(path) > 1), None)
-        if twice:
-            raise UserError(f"{twice} is given twice")
-        parts = _Parts(options.last)
+        parts, seen = _Parts(options.last), set()
         for path in options.parts:
+            if path in seen:
+                raise UserError(f"{path} is given twice")
+            seen.add(path)
             parts.add(path)
         parts.check_traces()
         blocks = list(parts.blocks.values())

@@ -94,9 +94,10 @@ class Slots:
             cpus=taken(self.cpus), cores=taken(self.cores))
 
     def repeated(self, count):
-        """The Slots of as many nodes, each like this one."""
-        return Slots(("node", *self.levels),
-                     [(node, *path) for node in range(count)
+        """The Slots of as many nodes, each like this one node."""
+        below = 0 if self.node_level is None else self.node_level + 1
+        return Slots(("node", *self.levels[below:]),
+                     [(node, *path[below:]) for node in range(count)
                       for path in self.paths], None,
                      self.cpus and self.cpus * count,
                      self.cores and self.cores * count)

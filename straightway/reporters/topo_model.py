@@ -8,6 +8,7 @@ links to other switches. So the model's network is a full fat tree.
 
 import json
 
+from straightway.errors import printable
 from straightway.reporters import topo_words as words
 
 
@@ -29,7 +30,7 @@ def render(found, out):
     lines = ["# From `straightway topo`. Lay it over models that have times:",
              f"#   straightway whatif run -n {ranks} --model "
              "node+hdr200 --model THIS.toml ./app",
-             *(f"# {note}" for note in found.tree.notes),
+             *(printable(f"# {note}") for note in found.tree.notes),
              f"description = {json.dumps('the shape of ' + name)}",
              f"nodes = {len(nodes)}"]
     if cores:

@@ -20,7 +20,7 @@ def test_a_list(text, names, slots):
 @pytest.mark.parametrize("text, says", [
     ("", "entry 1: nothing"), ("a,,b", "entry 2: nothing"),
     ("a,b c", "entry 2"), ("a[1-", "not closed"), ("a,n[x]", "entry 2"),
-    ("a;b", "entry 1")])
+    ("a;b", "entry 1"), ("n[0-99999][0-99999]", "more than 1048576 names")])
 def test_a_list_that_is_none(text, says):
     with pytest.raises(UserError, match=says):
         allocation.given(text)

@@ -88,6 +88,11 @@ def test_hwloc_1_has_memory_without_processors():
     (memory,) = holder.devices
     assert (memory.kind, memory.name, memory.size) == ("memory", "numa 7", 4096)
     assert node.memory == hwloc.parse(text, "x").memory + 4096
+    # Beside the Machine in place of in it: the node's.
+    beside = hwloc.parse(text.replace("</topology>", (
+        '<object type="NUMANode" os_index="7" cpuset="0x0" '
+        'local_memory="4096"></object></topology>')), "x")
+    assert [device.name for device in beside.devices] == ["numa 7"]
 
 
 def test_this_machine_can_be_read():

@@ -224,11 +224,16 @@ def test_names_of_nodes_come_from_the_job_around(run, tmp_path, monkeypatch):
     assert report["machine"]["names"] == ["n01", "n02"]
     assert "names are those of SLURM_JOB_NODELIST" in str(report["notes"])
     # A job of more nodes, and no word of the machine: each is like this one.
-    monkeypatch.setattr(sysfs, "slots", lambda: machines.Slots(
-        ("core",), [(0,), (1,)], None, [0, 1]))
-    report = report_of(run, "--grid", "4", "--write", tmp_path / "p")
-    assert (report["machine"]["nodes"], report["machine"]["names"]) == (
-        2, ["n01", "n02"])
+    for levels in ("core",), ("node", "core"):
+        monkeypatch.setattr(sysfs, "slots", lambda levels=levels:
+                            machines.Slots(levels, [
+                                (0,) * (len(levels) - 1) + (core,)
+                                for core in range(2)], None, [0, 1]))
+        report = report_of(run, "--grid", "4", "--write", tmp_path / "p")
+        assert (report["machine"]["nodes"], report["machine"]["names"]) == (
+            2, ["n01", "n02"])
+        assert [one["name"] for one in report["before"]["levels"]] == [
+            "node", "core"]
 
 
 def test_the_placement_before_is_that_of_a_file(run, tmp_path):

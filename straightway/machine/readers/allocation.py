@@ -137,10 +137,7 @@ def _of_file(path):
 
 
 def _of_slurm(text):
-    try:
-        return _nodes([(name, None) for name in hostlist.expand(text)], "")
-    except ValueError:
-        return None
+    return _nodes([(name, None) for name in hostlist.expand(text)], "")
 
 
 def _of_lsf(text):
@@ -160,7 +157,7 @@ def around(environment=None):
         text = environment.get(variable, "").strip()
         try:
             found = nodes_of(text) if text else None
-        except UserError:
+        except (UserError, ValueError):
             found = None
         if found and found.names:
             return dataclasses.replace(found, source=variable)

@@ -78,9 +78,11 @@ def expand(text):
     found = []
     for word in split(text):
         pieces = _BRACKETS.split(word.strip())
-        choices = [list(_numbers(piece)) if i % 2 else [piece]
-                   for i, piece in enumerate(pieces)]
-        found += map("".join, itertools.product(*choices))
+        choices = [list(itertools.islice(_numbers(piece), MOST + 1))
+                   if i % 2 else [piece] for i, piece in enumerate(pieces)]
+        # No more than tell that these are too many.
+        found += itertools.islice(map("".join, itertools.product(*choices)),
+                                  MOST + 1)
         if len(found) > MOST:
             raise ValueError(f"{text[:60]}: more than {MOST} names")
     if not all(re.fullmatch(r"[\w.:-]+", name) for name in found):

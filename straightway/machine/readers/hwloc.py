@@ -160,8 +160,9 @@ class _Reader:
 
     def _near(self):
         """The processors of the object around a device."""
-        return next(self._cpus(attributes) for attributes, _
-                    in reversed(self.stack) if attributes.get("cpuset"))
+        return next((self._cpus(attributes) for attributes, _
+                     in reversed(self.stack) if attributes.get("cpuset")),
+                    self.node.cpus)
 
     def _adapter(self, attributes):
         about = attributes.get("pci_type", "")

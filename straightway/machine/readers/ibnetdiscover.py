@@ -34,7 +34,7 @@ _ADAPTER = re.compile(
     r"(\S+)\s+((?:HCA|mlx|mthca|hfi|qib|irdma|bnxt|ibp|ib)\S*)$")
 # What libibmad and libibumad print of ports that do not answer.
 _COMPLAINT = re.compile(r"(ibwarn|ibdebug|iberror|ibpanic|ibnetdiscover|umad|"
-                        r"mad_rpc\w*|libib\w+)\s*:|src/|\S+\.c:\s*\d+|\S+\.c:\d+")
+                        r"mad_rpc\w*|libib\w+)\s*:|src/|\S+\.c:\s*\d+")
 _COLLECTOR = "Aggregation Node"     # a switch's own adapter
 
 

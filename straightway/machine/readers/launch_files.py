@@ -29,7 +29,9 @@ class _Room:
     """The slots of each node that no rank has yet."""
 
     def __init__(self, slots):
-        self.slots, self.free, self.known = slots, {}, {}
+        self.slots, self.free = slots, {}
+        self.known = {name: node for node, name
+                      in enumerate(slots.names or ())}
         for slot, node in enumerate(slots.nodes):
             self.free.setdefault(node, []).append(slot)
         self.all = {node: list(free) for node, free in self.free.items()}
@@ -39,12 +41,10 @@ class _Room:
         relative = re.fullmatch(r"\+n(\d+)", name)
         if relative:
             number = int(relative[1])
-        elif self.slots.names:
-            if name not in self.slots.names:
+        else:
+            if self.slots.names and name not in self.known:
                 raise problem(f"the machine has no node {name}; " + nearest(
                     name, self.slots.names, "name its nodes with --hosts"))
-            number = self.slots.names.index(name)
-        else:
             number = self.known.setdefault(name, len(self.known))
         if number not in self.all:
             raise problem(f"{name} is node {number + 1} here, and the machine "
@@ -117,8 +117,8 @@ def _rankfile(path, lines, slots, ranks):
     return [found[rank] for rank in range(ranks)]
 
 
-def _order(path, lines, slots, ranks):
-    found = []
+def _order(path, lines, ranks):
+    found = {}          # {rank: its slot}
     for number, line in lines:
         for word in filter(None, re.split(r"[\s,]+", line)):
             ends = re.fullmatch(r"(\d+)(?:-(\d+))?", word)
@@ -127,14 +127,15 @@ def _order(path, lines, slots, ranks):
             if not first <= last < ranks:
                 raise wrong(path, number, f"{word} is no list of ranks below "
                             f"{ranks}", _FIX)
-            found += range(first, last + 1)
-    if sorted(found) != list(range(ranks)):
-        twice = next((one for one in found if found.count(one) > 1), None)
-        what = f"rank {twice} is there twice" if twice is not None else \
-            f"rank {min(set(range(ranks)) - set(found))} is missing"
-        raise UserError(f"{path}: {what}", 1)
-    at = {rank: slot for slot, rank in enumerate(found)}
-    return [at[rank] for rank in range(ranks)]
+            for rank in range(first, last + 1):
+                if rank in found:
+                    raise wrong(path, number, f"rank {rank} is there twice",
+                                _FIX)
+                found[rank] = len(found)
+    missing = next((rank for rank in range(ranks) if rank not in found), None)
+    if missing is not None:
+        raise UserError(f"{path}: rank {missing} is missing", 1)
+    return [found[rank] for rank in range(ranks)]
 
 
 def _hosts(path, slots, ranks):
@@ -172,5 +173,5 @@ def read(path, slots, ranks):
     if re.match(r"rank\s", lines[0][1], re.I):
         return _rankfile(path, lines, slots, ranks)
     if all(_ORDER.match(line) for _, line in lines):
-        return _order(path, lines, slots, ranks)
+        return _order(path, lines, ranks)
     return _hosts(path, slots, ranks)

@@ -150,7 +150,6 @@ def _pairs(words, line, problem):
                 "give SwitchName=... Nodes=..."))
         found[pair[1].lower()] = pair[2].strip("\"'")
         at = pair.end()
-        at += len(words[at:]) - len(words[at:].lstrip())
     return found
 
 
