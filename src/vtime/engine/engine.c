@@ -83,7 +83,7 @@ sw_ps_t sw_engine_bound(const sw_engine_t *engine, const sw_rank_t *rank,
         seen = events->events[0].time;
     for (size_t i = 0; i < events->count && events->count <= MANY; i++) {
         const sw_heap_event_t *e = &events->events[i];
-        if (e->key >> 32 != SW_EVENT_DECIDE)
+        if (e->key >> 32 != SW_EVENT_DECIDE && e->key >> 32 != SW_EVENT_WAKE)
             seen = sw_ps_min(seen, e->time);
         else if (e->of != rank)
             done = sw_ps_min(done, e->time);
@@ -286,6 +286,10 @@ static void happen(sw_engine_t *engine)
                            engine->threaded || engine->result.forced ||
                            event.key >> 32 == SW_EVENT_DECIDE);
     engine->now = sw_ps_max(engine->now, event.time);
+    if (event.key >> 32 >= SW_EVENT_READY) {
+        sw_receive_event(engine, &event);
+        return;
+    }
     if (event.key >> 32 == SW_EVENT_BEGIN) {
         sw_started_event(engine, &event);
         return;
@@ -300,7 +304,8 @@ static void happen(sw_engine_t *engine)
     }
     sw_rank_t *rank = event.of;
     sw_match_decide(engine, rank->home, event.time);
-    if (rank->state == SW_RANK_ASKS)
+    if (rank->state == SW_RANK_ASKS &&
+        !sw_receive_tests(engine, rank, event.time))
         sw_question_decide(engine, rank, event.time);
 }
 

@@ -10,6 +10,7 @@
  *     started.c     ... and go on in their calls
  *     between.c     groups meet
  *     window.c      one-sided operations
+ *     receive.c     a rank's processor receives
  *     request.c     requests
  *     thread.c      threads of a rank
  *     doubt.c       what the engine's knowledge does not decide
@@ -29,8 +30,8 @@
  * strand takes a port at once if no other uses it.
  *
  *     main program --send--> [ OUT ] --> [ ENTER ] --> [ IN ] --> receive
- *                           sender's     network's   receiver's   complete,
- *                             port         links        port      wakes
+ *                           sender's     network's   receiver's   processor,
+ *                             port         links        port      complete
  */
 #ifndef SW_VTIME_ENGINE_INSIDE_H
 #define SW_VTIME_ENGINE_INSIDE_H
@@ -59,6 +60,8 @@ typedef enum {
     SW_EVENT_DECIDE,                            /* of a rank    */
     SW_EVENT_UNLOCK, SW_EVENT_LOCK,             /* at a window  */
     SW_EVENT_BEGIN,                             /* of a meeting */
+    SW_EVENT_READY,                             /* of a receive */
+    SW_EVENT_WAKE, SW_EVENT_HANDS,              /* of a rank: receive.c */
 } sw_event_kind_t;
 
 typedef enum {
@@ -74,7 +77,8 @@ typedef enum {
     SW_REMOTE_ANSWER,
 } sw_remote_t;
 
-/* Complete at `complete`, if that is known. */
+/* Complete at `complete`, if that is known; a receive that is not may begin
+ * then (receive.c). */
 struct sw_request {
     uint8_t kind, what;         /* sw_request_kind_t; sw_op_collective_t,
                                  * sw_window_t */
@@ -85,6 +89,8 @@ struct sw_request {
     bool early;                 /* a receive that is in its place, but its
                                  * thread has not come to it (thread.c) */
     bool gone;                  /* ... and it is cancelled              */
+    bool arriving;              /* a receive: its message is there, and the
+                                 * processor has not taken it (receive.c) */
     bool awaited;               /* its wait is known, by its address    */
     uint32_t number, rank;
     sw_ps_t complete, posted;
@@ -99,6 +105,7 @@ struct sw_request {
     uint64_t order;             /* of its rank's receives */
     uint64_t context;
     int32_t peer, tag;
+    sw_ps_t takes;              /* the processor's time for it */
     uint32_t in_context;        /* a collective: its number */
     uint64_t bytes;             /* received; of a collective: one block */
     /* A collective of started.c; `previous`: of the rank's absent ones. */
@@ -212,6 +219,11 @@ struct sw_rank {
     sw_request_t *absent;       /* collectives that it does not attend to yet */
     sw_ps_t look;               /* when they are looked at anyway */
     uint64_t receives;
+    sw_ps_t hands, aside;       /* its processor receives until then; that of
+                                 * what goes on beside the program */
+    uint32_t open;              /* its receives that are not complete */
+    bool wakes;                 /* it waits no more, from an event on */
+    sw_request_t *arrived, *arrived_last;       /* in line for its processor */
     sw_rank_time_t time;
     sw_warmth_t warmth;
     sw_noise_at_t noise;
@@ -422,6 +434,19 @@ void sw_request_free(sw_engine_t *engine, sw_request_t *request);
 void sw_request_drop(sw_engine_t *engine, sw_request_t *request);
 /* The request counts as never made. */
 void sw_request_cancel(sw_engine_t *engine, sw_request_t *request);
+
+/* receive.c: a message and its receive are there at `at`; receiving it takes a
+ * processor's `time`. */
+void sw_receive_ready(sw_engine_t *engine, sw_request_t *receive, sw_ps_t at,
+                      sw_ps_t time);
+/* The rank has come to a call that waits. */
+void sw_receive_in_call(sw_engine_t *engine, sw_rank_t *rank);
+/* The rank tests at `time`: true, it takes what is in line first, and its
+ * question is to be decided later. */
+bool sw_receive_tests(sw_engine_t *engine, sw_rank_t *rank, sw_ps_t time);
+/* What the strand waits for is complete at `time`. */
+void sw_receive_wake(sw_engine_t *engine, sw_strand_t *waiter, sw_ps_t time);
+void sw_receive_event(sw_engine_t *engine, const sw_heap_event_t *event);
 
 /* channel.c */
 sw_channel_t *sw_match_channel(sw_engine_t *engine, uint32_t to, uint32_t from,

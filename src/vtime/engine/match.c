@@ -106,10 +106,10 @@ static void post(sw_request_t **first, sw_request_t **last, sw_request_t *r)
 static void end(sw_engine_t *engine, sw_message_t *m)
 {
     sw_request_t *r = m->receive;
-    sw_ps_t at = sw_ps_max(r->posted, m->arrival) + m->receive_time;
     r->bytes = m->bytes;
     r->came = m->began;
-    sw_request_complete(engine, r, at);
+    sw_receive_ready(engine, r, sw_ps_max(r->posted, m->arrival),
+                     m->receive_time);
 }
 
 /* Message and receive have met in time, too. */
@@ -224,6 +224,7 @@ void sw_match_receive(sw_engine_t *engine, sw_request_t *r)
 {
     sw_rank_t *rank = &engine->rank[r->rank];
     r->order = rank->receives++;
+    rank->open++;
     if (r->peer == SW_OP_ANY) {
         r->any = true;
         engine->result.wildcards++;

@@ -28,6 +28,7 @@ static void tell(sw_engine_t *engine, sw_rank_t *rank,
                  sw_op_answer_t *answer, sw_ps_t came)
 {
     sw_ps_t until = sw_ps_max(answer->clock, rank->main.clock);
+    until = sw_ps_max(until, rank->hands);
     sw_rank_waited(rank, came, until);
     rank->time.messages += until - rank->main.clock;
     rank->main.clock = answer->clock = until;
@@ -65,6 +66,12 @@ static sw_ps_t complete(sw_engine_t *engine, const sw_rank_t *rank, uint32_t i)
 {
     sw_request_t *r = sw_request_find(engine, rank->main.rank, rank->list[i]);
     return !r ? 0 : r->known ? r->complete : SW_PS_NEVER;
+}
+
+/* No receive of its own can come before what it asks for. */
+static bool is_alone(const sw_rank_t *rank)
+{
+    return !rank->open || rank->home->threaded;
 }
 
 static void relist(sw_engine_t *engine, sw_rank_t *rank, bool listed)
@@ -169,7 +176,8 @@ static bool choose(sw_engine_t *engine, sw_rank_t *rank, sw_ps_t time)
         most = 1;
         break;
     }
-    if (clock > time && !(found && rank->now.what == SW_TEST_ALL))
+    if (clock > time &&
+        !(found && rank->now.what == SW_TEST_ALL && is_alone(rank)))
         return false;
     if (found) {
         tell_which(engine, rank, clock, most);
@@ -270,12 +278,17 @@ bool sw_question_ask(sw_engine_t *engine, sw_rank_t *rank, uint64_t context)
     sw_ps_t first = SW_PS_NEVER;
     for (uint32_t i = 0; i < rank->listed; i++)
         first = sw_ps_min(first, complete(engine, rank, i));
-    /* Where there is no choice, the engine has nothing to decide. */
-    if (rank->listed == 1 && first < SW_PS_NEVER &&
+    /* Where there is no choice, the engine has nothing to decide. With open
+     * receives others may come before. */
+    bool alone = is_alone(rank);
+    if (alone && rank->listed == 1 && first < SW_PS_NEVER &&
         (op->what <= SW_SELECT_SOME || first <= clock))
         return choose(engine, rank, sw_ps_max(clock, first));
-    if (op->what == SW_TEST_ALL && choose(engine, rank, -1))
+    if (alone && op->what == SW_TEST_ALL && choose(engine, rank, -1))
         return true;
+    if (op->what == SW_SELECT_SOME && !alone)
+        sw_engine_event(engine, clock, SW_EVENT_DECIDE, rank->main.rank, 0,
+                        rank);      /* see sw_receive_tests */
     if (op->what > SW_SELECT_SOME)
         first = clock;
     else if (op->what == SW_SELECT_SOME && first < SW_PS_NEVER)

@@ -46,9 +46,11 @@ void sw_request_complete(sw_engine_t *engine, sw_request_t *request,
     sw_engine_must(engine, time >= request->posted);
     request->known = true;
     request->complete = time;
+    if (request->kind == SW_REQUEST_RECV)
+        engine->rank[request->rank].open--;
     sw_strand_t *waiter = request->waiter;
     if (waiter && --waiter->pending == 0)
-        sw_engine_ready(engine, waiter);
+        sw_receive_wake(engine, waiter, time);
     if (request->listed) {
         sw_rank_t *rank = &engine->rank[request->rank];
         if (rank->state == SW_RANK_ASKS)
@@ -94,13 +96,14 @@ void sw_request_cancel(sw_engine_t *engine, sw_request_t *request)
     }
     sw_message_t *message = request->message;
     request->message = NULL;
+    engine->rank[request->rank].open -= !request->known;
     unnumber(engine, request);
     if (message)
         sw_match_return(engine, message);
     else
         sw_match_withdraw(engine, request);
-    if (request->early)
-        request->gone = true;   /* until its thread comes to it */
+    if (request->early || request->arriving)
+        request->gone = true;   /* until its thread, or an event, comes to it */
     else
         forget(engine, request);
 }

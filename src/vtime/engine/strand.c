@@ -39,6 +39,8 @@ static void compute(sw_engine_t *engine, sw_rank_t *rank, sw_ps_t time)
 static void finish(sw_engine_t *engine, sw_rank_t *rank, sw_request_t *r)
 {
     sw_ps_t until = sw_ps_max(rank->main.clock, r->complete);
+    if (rank->hands > until)
+        until = rank->hands;    /* it is receiving another */
     sw_rank_waited(rank, r->kind == SW_REQUEST_THREAD ? until : r->came,
                    until);
     if (r->kind == SW_REQUEST_COLLECTIVE) {
@@ -57,15 +59,18 @@ static bool await(sw_engine_t *engine, sw_rank_t *rank, sw_request_t *r,
                   const sw_vop_t *op)
 {
     sw_started_attend(engine, rank);
-    if (r->known) {
+    if (r->known && (!rank->open || r->complete <= rank->main.clock)) {
         finish(engine, rank, r);
         return true;
     }
     rank->now = *op;
     rank->state = SW_RANK_WAITS;
     rank->waits = r;
-    rank->main.pending = 1;
+    rank->main.pending = !r->known;
     r->waiter = &rank->main;
+    if (r->known)
+        sw_receive_wake(engine, &rank->main, r->complete);
+    sw_receive_in_call(engine, rank);
     if (rank->any)
         sw_ahead_look(engine, rank);
     return false;
@@ -164,6 +169,7 @@ static bool ask(sw_engine_t *engine, sw_rank_t *rank, const sw_vop_t *op)
         sw_started_attend(engine, rank);
     rank->now = *op;
     rank->state = SW_RANK_ASKS;
+    sw_receive_in_call(engine, rank);
     return sw_question_ask(engine, rank, context);
 }
 
@@ -259,6 +265,8 @@ void sw_strand_run(sw_engine_t *engine, sw_rank_t *rank)
             sw_ahead_look(engine, rank);
             return;
         }
+        if (rank->wakes)
+            return;
         sw_request_t *r = rank->waits;
         rank->waits = NULL;
         rank->looking = false;
@@ -278,6 +286,7 @@ void sw_strand_run(sw_engine_t *engine, sw_rank_t *rank)
         if (state == SW_SOURCE_END) {
             sw_started_attend(engine, rank);
             rank->state = SW_RANK_ENDED;
+            sw_receive_in_call(engine, rank);
             rank->time.end = rank->main.clock;
             engine->ended++;
             return;

@@ -173,9 +173,10 @@ static void overlapped(void)
         }
         ranks_run(r);
         /* By messages, two strands: sends at 0, both complete at 10; heads
-         * 110, there 118, and into the wire at 18, head 118, there 126; 146. */
-        ENDS(r, 0, messages ? 146 : 30);
-        ENDS(r, 1, messages ? 146 : 60);
+         * 110, there 118, and into the wire at 18, head 118, there 126. The
+         * processor receives them one after the other: 138, 158. */
+        ENDS(r, 0, messages ? 158 : 30);
+        ENDS(r, 1, messages ? 158 : 60);
         ranks_free(r);
     }
 }
