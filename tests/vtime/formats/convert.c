@@ -167,11 +167,11 @@ static void goal_by_hand(void)
             "l2: send 0b to 1 tag 3 nic 0\nl2 requires l1\n}\n"
             "/* the other\n one */ rank 1 {\nl1: recv 0b from 0 tag 3\n}\n",
             100 + 500 + 2000 + 400);
-    /* What has come during a computation is there (model.h). */
+    /* A processor that computes receives behind it. */
     goal_is("num_ranks 2\nrank 0 {\nl1: send 10b to 1 tag 1\n}\n"
             "rank 1 {\na: recv 10b from -1 tag -1\nb: calc 9000\n"
             "c: calc 20\nc requires a\nc requires b\nb irequires a\n}\n",
-            9000 + 20);
+            9000 + 400 + 20);
 }
 
 static void goal_fails(const char *text, const char *words)
