@@ -10,8 +10,12 @@
  *     it enters the wire at           i = max(c, out)    out := i + max(g, G s)
  *     its last byte arrives at        a = max(i + L, in) + G s
  *                                                        in := max(a, in + g)
- *     the receive is complete at      max(posted, a) + o' + O' s
+ *     message and receive are there at  r = max(posted, a)
+ *     the receive is complete at      max(r, hands) + o' + O' s   =: hands
  *
+ * `hands` is when the receiver's processor is free. It receives one message
+ * after the other, in the order of r, and only while its rank is in a call that
+ * waits or tests (engine/receive.c): waiting overlaps, receiving does not.
  * `out` and `in` are when the sender's and the receiver's ports are free: each
  * rank has its own within a node, each node one to the network. A send of at
  * most S bytes is eager: it is complete at c. A larger one, or a synchronous
