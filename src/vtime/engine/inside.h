@@ -441,8 +441,8 @@ void sw_receive_ready(sw_engine_t *engine, sw_request_t *receive, sw_ps_t at,
                       sw_ps_t time);
 /* The rank has come to a call that waits. */
 void sw_receive_in_call(sw_engine_t *engine, sw_rank_t *rank);
-/* The rank tests at `time`: true, it takes what is in line first, and its
- * question is to be decided later. */
+/* The rank tests at `time`: true, it takes what is in line first, and an event
+ * decides its question later. */
 bool sw_receive_tests(sw_engine_t *engine, sw_rank_t *rank, sw_ps_t time);
 /* What the strand waits for is complete at `time`. */
 void sw_receive_wake(sw_engine_t *engine, sw_strand_t *waiter, sw_ps_t time);

@@ -14,8 +14,8 @@
  *     the receive is complete at      max(r, hands) + o' + O' s   =: hands
  *
  * `hands` is when the receiver's processor is free. It receives one message
- * after the other, in the order of r, and only while its rank is in a call that
- * waits or tests (engine/receive.c): waiting overlaps, receiving does not.
+ * after the other, in the order of r, while its rank waits or tests in a call
+ * (engine/receive.c). Waiting overlaps, receiving does not.
  * `out` and `in` are when the sender's and the receiver's ports are free: each
  * rank has its own within a node, each node one to the network. A send of at
  * most S bytes is eager: it is complete at c. A larger one, or a synchronous
