@@ -63,7 +63,7 @@ def of_prose(text):
                     text, flags=re.S)
 
 
-READERS = {".c": of_c, ".h": of_c, ".S": of_c, ".cc": of_c, ".cpp": of_c,
+READERS = {".c": of_c, ".h": of_c, ".S": of_c, ".cc": of_c, ".cpp": of_c, ".cu": of_c,
            ".def": of_c, ".py": of_python, ".md": of_prose, ".sh": of_shell,
            ".cmake": of_shell, ".toml": of_shell, ".txt": of_shell}
 
