@@ -16,6 +16,8 @@
 #include "move.h"
 
 #ifdef __CUDACC__
+/* One kernel alone leaves most functions without a caller. */
+#pragma nv_diag_suppress 177
 #define SW_DEVICE static __device__ __forceinline__
 #define SW_KERNEL extern "C" __global__ void __launch_bounds__(SW_THREADS)
 #define SW_PARAMETER __grid_constant__
@@ -107,8 +109,9 @@ SW_DEVICE long long sw_times_narrow(sw_u32_t n, long long stride)
                                        : j;                                   \
                 j -= i * (index_t)level[1].count;                             \
             }                                                                 \
-            at += (sw_u64_t)((long long)SW_READ((const offset_t *)s->at + j)  \
-                             * (int)s->scale) + (sw_u64_t)r * unit;           \
+            at += (sw_u64_t)sw_times_##width(                                 \
+                      (index_t)SW_READ((const offset_t *)s->at + j),          \
+                      s->scale) + (sw_u64_t)r * unit;                         \
         } else if (shape == SW_RUNS) {                                        \
             index_t e = 0;                                                    \
             if (s->divided > 0) {                                             \
@@ -129,8 +132,9 @@ SW_DEVICE long long sw_times_narrow(sw_u32_t n, long long stride)
                 else                                                          \
                     high = middle - 1;                                        \
             }                                                                 \
-            at += (sw_u64_t)((long long)SW_READ((const offset_t *)s->at       \
-                                                + low) * (int)s->scale) +     \
+            at += (sw_u64_t)sw_times_##width(                                 \
+                      (index_t)SW_READ((const offset_t *)s->at + low),        \
+                      s->scale) +                                             \
                   byte - (sw_u64_t)SW_READ(before + low) * s->scale;          \
             if (unit == 1)                                                    \
                 *left = (sw_u64_t)SW_READ(before + low + 1) * s->scale        \

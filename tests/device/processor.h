@@ -9,7 +9,8 @@
 
 #include "device/move.h"
 
-#define SW_DEVICE static inline __attribute__((always_inline))
+/* The compiler need not specialise each kernel. */
+#define SW_DEVICE static __attribute__((noinline))
 #define SW_KERNEL static void
 #define SW_PARAMETER
 #define SW_UNROLLED

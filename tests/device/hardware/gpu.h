@@ -61,7 +61,8 @@ const unsigned char *gpu_noise(void);
 /* Fill device memory with the noise, again and again. */
 void gpu_fill(at_t at, size_t bytes);
 
-void mode_check(double seconds);
+/* Alone: without a second process. */
+void mode_check(double seconds, bool alone);
 void mode_times(double seconds);
 void mode_facts(void);
 void mode_fact(const char *name);

@@ -1,16 +1,20 @@
 #!/bin/sh
 # What a machine with a GPU says of the kernels that move datatypes.
 #
-#     gpu.sh OUT [fake]
+#     gpu.sh OUT [fake | kernels]
 #
 # The script builds with gcc and nvcc, checks the kernels, asks the driver for
-# its facts, and measures. OUT gets report.txt and report.json. No part stops the
-# next one, and each has a time limit. The whole takes at most 4 minutes.
+# its facts, and measures. OUT gets report.txt and report.json, a record a line.
+# No part stops the next one, and each has a time limit. The whole takes at most
+# 4 minutes.
+#
+# A folder that KERNELS names may have kernels that were compiled before, by
+# "gpu.sh FOLDER kernels"; nvcc then has no work.
 #
 # "fake" rehearses without a GPU: the folder fake/ serves as the driver, and no
 # kernel is compiled.
 out=${1:?a folder for the results}
-fake=$2
+mode=$2
 here=$(cd "$(dirname "$0")" && pwd)
 top=$(cd "$here/../../.." && pwd)
 mkdir -p "$out"
@@ -36,12 +40,20 @@ part() {
     note "exit status $?"
 }
 
-# Each variant of the kernels compiles beside the others.
+# Compile a source in the background; JOBS=1: in the foreground.
 compile() {
+    if [ "$JOBS" = 1 ]; then
+        compile_now "$@"
+    else
+        compile_now "$@" &
+    fi
+}
+
+compile_now() {
     name=$1
     source=$2
     shift 2
-    timeout 100 "$nvcc" -O3 -arch="$arch" -cubin "$@" -o "$work/$name.part" \
+    timeout 200 "$nvcc" -O3 -arch="$arch" -cubin "$@" -o "$work/$name.part" \
         "$source" > "$work/$name.log" 2>&1 &&
         mv "$work/$name.part" "$work/$name.cubin" ||
         { echo "nvcc failed: $name"; tail -n 5 "$work/$name.log"; }
@@ -50,7 +62,10 @@ compile() {
 nvcc=${NVCC:-$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)}
 arch=sm_$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null |
     head -n 1 | tr -d '. ')
-[ "$arch" = sm_ ] && arch=sm_90
+case $arch in
+    sm_[0-9]*) ;;
+    *) arch=sm_90 ;;
+esac
 {
     nvidia-smi
     nvidia-smi -q -d COMPUTE,CLOCK | grep -E "Compute Mode|SM  |Memory  "
@@ -60,8 +75,24 @@ arch=sm_$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null |
 } >> "$text" 2>&1
 
 move=$top/src/device/move.cu
-if [ "$fake" = fake ]; then
-    for name in move-1 move-2 move-4 move-8 move-4-nc move-4-cs probe; do
+cat > "$work/one.cu" <<END
+#define SW_MOVES SW_MOVE(narrow, PLANE, ROW, 8)
+#include "$move"
+END
+kernels() {
+    compile probe "$here/probe.cu"
+    compile move-4 "$move"
+    for unroll in 1 2 8; do
+        compile "move-$unroll" "$move" -DSW_UNROLL=$unroll
+    done
+    # Loads that bypass coherence, and accesses that leave the caches early.
+    compile move-4-nc "$move" -DSW_LOAD=__ldg -DSW_STORE=__stwb
+    compile move-4-cs "$move" -DSW_LOAD=__ldcs -DSW_STORE=__stcs
+    compile one "$work/one.cu"
+    "$nvcc" -O3 -arch=compute_75 -ptx -o "$work/one.ptx" "$work/one.cu"
+}
+if [ "$mode" = fake ]; then
+    for name in move-1 move-2 move-4 move-8 move-4-nc move-4-cs probe one; do
         : > "$work/$name.cubin"
     done
     gcc $flags -fPIC -shared -fvisibility=hidden "$here/fake/cuda.c" \
@@ -69,22 +100,19 @@ if [ "$fake" = fake ]; then
     LD_LIBRARY_PATH=$work
     GPU_SMALL=1
     export LD_LIBRARY_PATH GPU_SMALL
+elif [ -f "$KERNELS/move-4.cubin" ]; then
+    cp "$KERNELS"/* "$work"
 else
-    compile probe "$here/probe.cu" >> "$text" 2>&1 &
-    compile move-4 "$move" >> "$text" 2>&1 &
-    for unroll in 1 2 8; do
-        compile "move-$unroll" "$move" -DSW_UNROLL=$unroll >> "$text" 2>&1 &
-    done
-    # Loads that bypass coherence, and accesses that leave the caches early.
-    compile move-4-nc "$move" '-DSW_LOAD(at)=__ldg(at)' \
-        '-DSW_STORE(at,unit)=__stwb(at,unit)' >> "$text" 2>&1 &
-    compile move-4-cs "$move" '-DSW_LOAD(at)=__ldcs(at)' \
-        '-DSW_STORE(at,unit)=__stcs(at,unit)' >> "$text" 2>&1 &
+    kernels >> "$text" 2>&1
+    wait
 fi
 gcc $flags "$here"/*.c "$top/src/device/plan.c" -o "$work/gpu" -ldl -lpthread \
     >> "$text" 2>&1 || note "gcc failed"
-# A wait without arguments would also wait for nothing else: all jobs are ours.
-wait
+if [ "$mode" = kernels ]; then
+    cp "$work"/*.cubin "$work"/*.ptx "$out"
+    rm -rf "$work"
+    exit
+fi
 note "built: $(cd "$work" && echo *.cubin)"
 
 part 40 "$work/gpu" "$work" "$json" check 30
@@ -94,7 +122,7 @@ sanitizer=$(command -v compute-sanitizer ||
     echo "$(dirname "$nvcc")/compute-sanitizer")
 if [ -x "$sanitizer" ]; then
     part 25 "$sanitizer" --tool memcheck --target-processes application-only \
-        --error-exitcode 9 "$work/gpu" "$work" - check 12
+        --error-exitcode 9 "$work/gpu" "$work" - alone 12
 fi
 note "end"
 rm -rf "$work"

@@ -1,7 +1,8 @@
 /*
  * main.c - a mode of the program that a machine with a GPU runs:
  *
- *   gpu KERNELS JSON check SECONDS | times SECONDS | facts | fact NAME
+ *   gpu KERNELS JSON check SECONDS | alone SECONDS | times SECONDS |
+ *                    facts | fact NAME
  *
  * KERNELS is the folder of the compiled kernels, JSON a file to add to, or "-".
  */
@@ -20,7 +21,9 @@ int main(int argc, char **argv)
     }
     double seconds = argc > 4 ? atof(argv[4]) : 10;
     if (strcmp(argv[3], "check") == 0)
-        mode_check(seconds);
+        mode_check(seconds, false);
+    else if (strcmp(argv[3], "alone") == 0)
+        mode_check(seconds, true);
     else if (strcmp(argv[3], "times") == 0)
         mode_times(seconds);
     else if (strcmp(argv[3], "facts") == 0)
