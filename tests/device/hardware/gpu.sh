@@ -89,7 +89,9 @@ kernels() {
     compile move-4-nc "$move" -DSW_LOAD=__ldg -DSW_STORE=__stwb
     compile move-4-cs "$move" -DSW_LOAD=__ldcs -DSW_STORE=__stcs
     compile one "$work/one.cu"
+    # PTX serves where the driver refuses what nvcc compiled.
     "$nvcc" -O3 -arch=compute_75 -ptx -o "$work/one.ptx" "$work/one.cu"
+    "$nvcc" -O3 -arch=compute_75 -ptx -o "$work/move-4.ptx" "$move"
 }
 if [ "$mode" = fake ]; then
     for name in move-1 move-2 move-4 move-8 move-4-nc move-4-cs probe one; do

@@ -5,9 +5,9 @@
  *
  * A figure is the median of its samples, by the stream's events. A kernel that
  * keeps the stream busy goes first, so that no event waits for the host's next
- * call. The host's clock, from the call to the end of the wait, goes into the
- * JSON beside it. A copy per block is timed over at most 1000 blocks and scaled.
- * The second level cache keeps messages of up to some 20 MiB.
+ * call. The JSON also has the host's time, from the call to the end of the wait.
+ * At most 1000 copies per block are timed, and scaled. The second level cache
+ * keeps messages of up to some 20 MiB.
  *
  * A rehearsal without a GPU sets GPU_SMALL, which leaves out large messages.
  */
