@@ -98,14 +98,18 @@ static void many(const char *name, at_t source, double until)
     fflush(NULL);
 }
 
-void mode_check(double seconds, bool alone)
+void mode_check(double seconds, bool alone, int unroll)
 {
     ipc_t handle;
     at_t mine, theirs;
     double begin = gpu_now();
     int socket = alone ? -1 : gpu_peer(sender);
     gpu_start();
-    gpu_kernels_load(&kernels, "move-4", 4);
+    char name[20];
+    snprintf(name, sizeof name, "move-%d", unroll);
+    gpu_kernels_load(&kernels, name, unroll);
+    if (!kernels.module)
+        exit(1);
     CU(cuMemAlloc_v2(&mine, GPU_NOISE));
     CU(cuMemAlloc_v2(&target, GPU_NOISE));
     CU(cuMemAlloc_v2(&source_table, ROOM));

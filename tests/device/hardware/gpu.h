@@ -61,8 +61,8 @@ const unsigned char *gpu_noise(void);
 /* Fill device memory with the noise, again and again. */
 void gpu_fill(at_t at, size_t bytes);
 
-/* Alone: without a second process. */
-void mode_check(double seconds, bool alone);
+/* Alone: without a second process. The kernels are move-UNROLL. */
+void mode_check(double seconds, bool alone, int unroll);
 void mode_times(double seconds);
 void mode_facts(void);
 void mode_fact(const char *name);

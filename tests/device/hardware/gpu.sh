@@ -124,7 +124,7 @@ sanitizer=$(command -v compute-sanitizer ||
     echo "$(dirname "$nvcc")/compute-sanitizer")
 if [ -x "$sanitizer" ]; then
     part 25 "$sanitizer" --tool memcheck --target-processes application-only \
-        --error-exitcode 9 "$work/gpu" "$work" - alone 12
+        --error-exitcode 9 "$work/gpu" "$work" - alone 12 8
 fi
 note "end"
 rm -rf "$work"

@@ -1,7 +1,7 @@
 /*
  * main.c - a mode of the program that a machine with a GPU runs:
  *
- *   gpu KERNELS JSON check SECONDS | alone SECONDS | times SECONDS |
+ *   gpu KERNELS JSON check SECONDS | alone SECONDS [UNROLL] | times SECONDS |
  *                    facts | fact NAME
  *
  * KERNELS is the folder of the compiled kernels, JSON a file to add to, or "-".
@@ -21,9 +21,9 @@ int main(int argc, char **argv)
     }
     double seconds = argc > 4 ? atof(argv[4]) : 10;
     if (strcmp(argv[3], "check") == 0)
-        mode_check(seconds, false);
+        mode_check(seconds, false, 4);
     else if (strcmp(argv[3], "alone") == 0)
-        mode_check(seconds, true);
+        mode_check(seconds, true, argc > 5 ? atoi(argv[5]) : 4);
     else if (strcmp(argv[3], "times") == 0)
         mode_times(seconds);
     else if (strcmp(argv[3], "facts") == 0)

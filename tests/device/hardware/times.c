@@ -5,7 +5,7 @@
  *
  * A figure is the median of its samples, by the stream's events. A kernel that
  * keeps the stream busy goes first, so that no event waits for the host's next
- * call. The JSON also has the host's time, from the call to the end of the wait.
+ * call. The JSON also has the time that the host sees, its wait included.
  * At most 1000 copies per block are timed, and scaled. The second level cache
  * keeps messages of up to some 20 MiB.
  *
