@@ -168,7 +168,7 @@ static const sw_flavour_t *load_flavour(void)
     const char *name = sw_hosts_flavour(&door.host);
     static char path[4096], cause[4608];    /* once, and not on a stack */
 
-    if (!sw_settings.enable && !sw_settings.profile && !*sw_settings.whatif)
+    if (!sw_front_serves())
         return NULL;
     if (!name) {
         snprintf(cause, sizeof cause, "%s is an MPI whose binary interface "

@@ -21,6 +21,7 @@
 #include "front/objects/elf.h"
 #include "contract/flavour.h"
 #include "contract/front.h"
+#include "node/base/settings.h"
 
 #define SW_STUB_STRIDE 16
 #define SW_STUB_COUNT (2 * SW_PROC_COUNT)
@@ -35,6 +36,13 @@ void *sw_door_resolve(unsigned k);
 
 /* Has an MPI procedure been called in this process? */
 bool sw_door_opened(void);
+
+/* Do the settings ask for anything of ours: acceleration, a profile or a
+ * prediction? */
+static inline bool sw_front_serves(void)
+{
+    return sw_settings.enable || sw_settings.profile || *sw_settings.whatif;
+}
 
 /* The name of the flavour that serves the calls; "" before the first call, and
  * where the host is not accelerated. */

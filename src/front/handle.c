@@ -96,7 +96,7 @@ void *sw_handle_look(void *handle, const char **name)
         *name = absent;
         return NULL;
     }
-    if (handle == RTLD_DEFAULT || !sw_settings.enable || !real)
+    if (handle == RTLD_DEFAULT || !sw_front_serves() || !real)
         return NULL;
 
     void *found = real(handle, text);

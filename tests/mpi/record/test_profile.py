@@ -8,6 +8,7 @@ badly leaves a capture that says how.
 
 import re
 import signal
+import subprocess
 import sys
 
 import pytest
@@ -486,6 +487,22 @@ def test_fortran(host, binding, tmp_path):
     for frame, name in zip(frames, names):
         if frame[0] == str(program) and "line" in name:
             assert name["file"].lower().endswith(".f90"), name
+
+
+@pytest.mark.parametrize("trace", ["on", "off"])
+@pytest.mark.parametrize("enable", [False, True])
+def test_calls_from_a_handle(host, enable, trace, tmp_path):
+    """Julia and ctypes open MPI themselves, and take its functions from the
+    handle."""
+    program = tmp_path / "late"
+    subprocess.run(["cc", "-o", program, front.HERE / "late.c", "-ldl"], check=True)
+    done, found = profiled(host, 1, [program, host.library or
+                                     host.libdir / "libmpi.so"], tmp_path,
+                           enable, {"STRAIGHTWAY_TRACE": trace})
+    assert done.returncode == 0, done.stderr
+    assert "initialized 1" in done.stdout
+    called = sums(found.ranks[0])
+    assert called["MPI_Init"][0] == called["MPI_Finalize"][0] == 1
 
 
 def test_plugins(host, tmp_path):
