@@ -48,9 +48,11 @@ static void begin(sw_engine_t *engine, sw_request_t *r, sw_ps_t *hands,
                   sw_ps_t at)
 {
     /* It does not begin before it is ready, though its rank may be late. */
-    at = sw_ps_max(at, r->complete);
-    *hands = sw_ps_max(at, *hands) + r->takes;
+    at = sw_ps_max(sw_ps_max(at, r->complete), *hands);
+    *hands = at + r->takes;
     r->arriving = false;
+    if (sw_unlikely(r->message && r->message->synced))
+        sw_wire_taken(engine, r->message, at);
     sw_request_complete(engine, r, *hands);
 }
 
@@ -85,7 +87,13 @@ void sw_receive_ready(sw_engine_t *engine, sw_request_t *r, sw_ps_t at,
                       sw_ps_t time)
 {
     sw_rank_t *rank = &engine->rank[r->rank];
+    if (sw_unlikely(r->node)) {
+        sw_graph_received(engine, r, at, time);
+        return;
+    }
     if (time <= 0 || rank->threaded) {
+        if (sw_unlikely(r->message && r->message->synced))
+            sw_wire_taken(engine, r->message, at);
         sw_request_complete(engine, r, at + sw_ps_max(time, 0));
         return;
     }
