@@ -231,6 +231,8 @@ struct sw_rank {
                                  * what goes on beside the program */
     uint32_t open;              /* its receives that are not complete */
     bool wakes;                 /* it waits no more, from an event on */
+    bool looks;                 /* an event HANDS comes, at `looks_at` */
+    sw_ps_t looks_at;
     sw_request_t *arrived, *arrived_last;       /* in line for its processor */
     sw_rank_time_t time;
     sw_warmth_t warmth;
