@@ -254,6 +254,13 @@ def verdict(report):
         else:
             said.append(f"No improvement of {what} can make this program "
                         f"more than {_upwards(ratio)}x faster.")
+    most = report["bounds"]["communication"]["ratio"]
+    if most is not None and any(
+            "completed later" in one["title"] and one["ratio"] and
+            one["ratio"] > most for one in report["experiments"]):
+        said.append("Calls that complete later pass this bound: it keeps the "
+                    "waiting for ranks that come late, and they compute "
+                    "meanwhile.")
     return said
 
 
