@@ -66,6 +66,26 @@ def _add_baseline(parser, program=True):
         "let the replay check that no event comes before its cause"))
 
 
+def _add_reading(parser):
+    add = parser.add_argument_group("other tools' files").add_argument
+    add("--flops", metavar="RATE", help=(
+        "SMPI's traces: flop/s of the machine that they are for [1e9]"))
+    add("--file-order", action="store_true", help=(
+        "GOAL: operations that wait for different messages go on in the order "
+        "of the file [of the messages]"))
+
+
+def _check_reading(options):
+    if options.flops is None:
+        return
+    try:
+        good = 0 < float(options.flops) < 1e30
+    except ValueError:
+        good = False
+    if not good:
+        raise UserError(f"--flops {options.flops}: give flop/s, as in 2.5e9")
+
+
 def _add_output(parser, program=True):
     add = parser.add_argument_group("output").add_argument
     add("--html", metavar="OUT", help="one page for browsers")
@@ -120,6 +140,7 @@ class Replay:
         _add_experiments(parser, rerun=False).add_argument(
             "--sweep", metavar="KEY=V,V,...", help=(
                 "all of it for each value: nodes, ranks-per-node, cpu-speed"))
+        _add_reading(parser)
         _add_baseline(parser, program=False)
         _add_output(parser, program=False)
         parser.add_argument_group("launcher").add_argument(
@@ -167,6 +188,7 @@ class Convert:
             help="extrapolate a regular program to N ranks")
         add("source", metavar="IN", help="what was recorded")
         add("out", metavar="OUT", help="the file to write")
+        _add_reading(parser)
         parser.set_defaults(convert=True)
 
 
@@ -212,6 +234,7 @@ class WhatIf:
             "%(prog)s measure --launcher \"...\" [OPTIONS]"])
         parser.set_defaults(convert=False, sweeps=False, measures=False,
                             replay=None, sweep=None, program=(), record=None,
+                            flops=None, file_order=False,
                             rerun=False, clocks=False, measure=False, runs=3,
                             show_output=False, launcher_args="", timeout=None)
         for one in (Run, Replay, Sweep, Convert, Measure):
@@ -225,6 +248,7 @@ class WhatIf:
             "--sweep", metavar="KEY=V,V,...", help=(
                 "all of it for each value: ranks=2,4,8 (strong scaling), "
                 "nodes, ranks-per-node, cpu-speed"))
+        _add_reading(parser)
         _add_baseline(parser)
         _add_output(parser)
         jobs.add_launcher(parser)
@@ -262,12 +286,14 @@ def _convert(options):
     if os.path.realpath(options.out) == os.path.realpath(options.source):
         raise UserError(f"{options.out} is the file to read; name another one "
                         "to write")
+    _check_reading(options)
     if options.ranks is not None:
         jobs.check_count(options.ranks)
     with tempfile.TemporaryDirectory(prefix="straightway-") as folder:
         source, notes = runs.Runner(None, folder).operations(
-            options.source, options.ranks)
-        _keep_as(source, options.out, notes)
+            options.source, options.ranks, flops=options.flops,
+            file_order=options.file_order)
+        _keep_as(source, options.out, notes, options.flops)
     return 0
 
 
@@ -295,6 +321,7 @@ def _plan(options, program):
         raise UserError("--record needs a run; --replay has one already")
     if options.record:
         _check_ending(options.record, "--record")
+    _check_reading(options)
     if not options.replay:
         jobs.check_program(options, program, ", or --replay FILE")
         _check_ranks(options, program, sweep)
@@ -314,7 +341,7 @@ def _plan(options, program):
         ranks = sweep[1][-1]
     return forecast.Plan(ranks, wanted, options.model or [DEFAULT], sweep,
                          options.rerun, options.measure, options.runs,
-                         options.replay)
+                         options.replay, options.flops, options.file_order)
 
 
 def _check_ranks(options, program, sweep):
@@ -335,12 +362,12 @@ def _keep(runner, path):
         _keep_as(recorded[-1], path)
 
 
-def _keep_as(source, path, notes=()):
+def _keep_as(source, path, notes=(), flops=None):
     """Operations in the form that the name of `path` asks for."""
     if path.endswith(".swops"):
         shutil.copyfile(source, path)
     else:
-        notes = [*notes, *operations.convert(str(source), path).notes]
+        notes = [*notes, *operations.convert(str(source), path, flops).notes]
     for note in notes:
         print(f"straightway: {note}", file=sys.stderr)
     print(f"straightway: wrote {path}", file=sys.stderr)

@@ -54,6 +54,10 @@ def _levels(page, report):
             _amount(report, two["across"]),
             _ratio(page, one["across"], two["across"]),
             _amount(report, one["worst"]), _amount(report, two["worst"])])
+    if not rows:
+        page.paragraph("Every part of the machine holds one rank, or all: no "
+                       "placement changes this traffic.")
+        return
     page.table([("", "fill"), ("before", "right"), ("after", "right"),
                 ("", "right"), ("busiest", "right"), ("after", "right")],
                rows)

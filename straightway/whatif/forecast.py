@@ -37,6 +37,8 @@ class Plan:
     measure: bool = False       # a normal run, whether it fits or not
     runs: int = 3               # normal ones
     replay: str = None          # a file, in place of the program
+    flops: str = None           # of that file, if it is SMPI's: flop/s
+    file_order: bool = False    # ... if it is GOAL's: as it is written
     baseline: object = None     # an Experiment: changes of the baseline itself
 
 
@@ -62,8 +64,10 @@ class Forecast:
         ranks."""
         if not self._ops:
             self.step(f"reading {self.plan.replay}")
-            self._ops, notes = self.runner.operations(self.plan.replay,
-                                                      self.plan.ranks)
+            self._ops, notes = self.runner.operations(
+                self.plan.replay, self.plan.ranks,
+                self.supposed.by_loggopsim(self.plan.experiments),
+                flops=self.plan.flops, file_order=self.plan.file_order)
             self.notes += notes
             self.plan.ranks = self.runner.ranks_of(self._ops)
             self.supposed.ranks = max(self.supposed.ranks, self.plan.ranks)
@@ -250,6 +254,13 @@ def verdict(report):
         else:
             said.append(f"No improvement of {what} can make this program "
                         f"more than {_upwards(ratio)}x faster.")
+    most = report["bounds"]["communication"]["ratio"]
+    if most is not None and any(
+            "completed later" in one["title"] and one["ratio"] and
+            one["ratio"] > most for one in report["experiments"]):
+        said.append("Calls that complete later pass this bound: it keeps the "
+                    "waiting for ranks that come late, and they compute "
+                    "meanwhile.")
     return said
 
 

@@ -275,7 +275,7 @@ def from_trace(found, path):
 
 
 def convert(source, path, flops=None, file_order=False, algorithms=None,
-            forms=(None, None)):
+            forms=(None, None), graph=False):
     """Convert from one form to another (ops, goal, smpi, text: `forms`, else
     by the names' endings)."""
     words = []
@@ -283,6 +283,7 @@ def convert(source, path, flops=None, file_order=False, algorithms=None,
         words += [option, form] if form else []
     words += ["--flops", flops] if flops else []
     words += ["--file-order"] if file_order else []
+    words += ["--graph"] if graph else []
     for collective, name in (algorithms or {}).items():
         words += ["--algorithm", f"{collective}={name}"]
     figures = _convert([*words, source, path])

@@ -164,9 +164,11 @@ class Runner:
                             + shlex.join(words), 1) from None
         return [outcome(one) for one in found["results"]]
 
-    def operations(self, path, ranks=None):
+    def operations(self, path, ranks=None, graph=False, **how):
         """(file of operations of the file of --replay, sentences on it). It
-        extrapolates to more ranks than the file has."""
+        extrapolates to more ranks than the file has. `graph`: GOAL stays a
+        partial order, even where one order has the same meaning; `how`: more
+        of operations.convert."""
         source, notes = pathlib.Path(path), []
         if not source.exists():
             raise UserError(f"{path}: there is no such file")
@@ -176,7 +178,8 @@ class Runner:
                 found = capture.read(str(source))
                 notes += operations.from_trace(found, str(made)).notes
             else:
-                notes += _converted(source, made)
+                notes += _converted(source, made, graph=graph and not ranks,
+                                    **how)
             source = made
         has = self.ranks_of(source)
         if ranks and ranks < has:
@@ -221,11 +224,11 @@ class Runner:
         return _wall(found), found
 
 
-def _converted(source, made):
+def _converted(source, made, **how):
     """Convert another tool's file; return sentences on the result. A file with
     an unknown ending counts as SMPI's; a text in another form is an error."""
     try:
-        return operations.convert(str(source), str(made)).notes
+        return operations.convert(str(source), str(made), **how).notes
     except UserError as error:
         if source.suffix == ".goal":
             raise

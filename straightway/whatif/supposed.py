@@ -50,7 +50,8 @@ def _holds(line):
         return tuple(words[:2])
     if words[0] == "state":
         return ("state", words[1])
-    if words[0] in ("network", "noise", "cpu_speed", "reduce", "test"):
+    if words[0] in ("network", "noise", "cpu_speed", "reduce", "test",
+                    "node_speed", "loggopsim"):
         return (words[0],)
     return None
 
@@ -124,6 +125,13 @@ class Models:
                 "the name of a model's file must end in .toml"
                 if pathlib.Path(name).is_file() else
                 nearest(name, known, cutoff=0.5)))
+
+    def by_loggopsim(self, wanted):
+        """Whether the baseline, or an experiment, takes LogGOPSim's rule."""
+        names = {*self.names, *(
+            name for experiment in wanted for change in experiment.changes
+            for name in change.models)} - set(MEASURED)
+        return any(_named().load(name).data.get("loggopsim") for name in names)
 
     def check_all(self, wanted, ranks):
         """Check names and placements before any run."""
@@ -315,6 +323,12 @@ def _check_links(lines, ranks, title):
         raise UserError(
             f"{title}: {units.plural(ranks, 'rank')}, {most} on each node,"
             " and no model has a network between nodes: give --network NAME")
+    domain = max((int(w[2]) for w in words if w[0] == "place"), default=0)
+    if most > domain > 0 and not links & {"node", "network"}:
+        raise UserError(
+            f"{title}: domains of {units.plural(domain, 'rank')} share a node,"
+            " and no model gives the time of a message between them: give "
+            "[link.node]")
     if most > 1 and not links & {"node", "domain"}:
         raise UserError(
             f"{title}: no model gives the time of a message inside a node, "

@@ -71,7 +71,7 @@ class Runner:
         self.number += 1
         return self.folder / f"{self.number}.{name}"
 
-    def operations(self, path, ranks=None):
+    def operations(self, path, ranks=None, graph=False, **how):
         self.asked.append(("operations", path))
         return path, []
 

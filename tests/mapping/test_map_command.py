@@ -193,6 +193,13 @@ def test_a_capture_gives_the_cores_on_which_it_ran(run, tmp_path):
     assert report_of(run, path, "--machine", "4x1")["machine"]["nodes"] == 4
 
 
+def test_one_rank_a_node_has_no_table(run):
+    status, out, err = run("map", "--grid", "4", "--machine", "4x1")
+    assert status == 0, err
+    assert "no placement changes this traffic" in " ".join(out.split())
+    assert "busiest" not in out
+
+
 # Launching --------------------------------------------------------------------
 
 def test_files_are_written_and_the_command_is_shown(run, tmp_path):

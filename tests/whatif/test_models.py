@@ -544,3 +544,41 @@ def test_the_old_name_of_the_package_serves_for_a_release():
          " for it in told] == [True], told\n"], text=True,
         capture_output=True)
     assert done.returncode == 0, done.stderr
+
+
+def test_a_class_without_a_link_takes_the_next_wider_one():
+    where = {"nodes": 2, "ranks_per_node": 4, "ranks_per_domain": 2}
+
+    def latencies(*given):
+        links = {name: {"L": n + 1} for n, name in enumerate(given)}
+        found = check(models.load({"link": links, **where}), 8)
+        return [costs(found, kind, 8)[1]
+                for kind in ("self", "domain", "node", "network")]
+
+    assert latencies("node", "network") == [1, 1, 1, 2]
+    assert latencies("network") == [1, 1, 1, 1]
+    assert latencies("domain", "network") == [1, 1, 2, 2]
+    points = {"link": {"node": {"points": [[0, 1, 2, 3, 4]]}}, **where}
+    assert costs(check(models.load(points), 8), "domain", 8) == costs(
+        check(models.load(points), 8), "node", 8)
+
+
+def test_nodes_of_different_speeds():
+    model = models.load({"link": {"all": {"L": 1}},
+                         "node_speeds": [1, 0.5, 2]}, ranks_per_node=2)
+    assert "node_speed 1 0.5" in model.lines(6)
+    assert isinstance(check(model, 6), dict)
+    with pytest.raises(UserError, match="has 3 nodes, and 8 ranks are on 4"):
+        model.lines(8)
+    refused("node_speeds = 2\n", "a list of factors, one for each node")
+    refused("node_speeds = [1, 0]\n", "a factor from 1e-9 to 1e9")
+
+
+def test_loggopsim_has_no_network():
+    assert "loggopsim" in models.load("loggps").lines(2)
+    assert isinstance(check(models.load("loggps"), 2), dict)
+    assert "loggopsim" not in models.load(
+        ["loggps", {"loggopsim": False}]).lines(2)
+    with pytest.raises(UserError, match=r"loggopsim = true has no \[network\]"):
+        models.load("loggps+hdr200+fat-tree", nodes=2)
+    refused("loggopsim = 1\n", "loggopsim must be true or false")

@@ -254,3 +254,106 @@ def test_blocking_collectives_are_completed_later(_here, tmp_path):
         assert done.returncode == 0, done.stderr
         times.append(json.loads(done.stdout)["end_ns"])
     assert times == [14000, 10000, 10000, 14000, 14000]
+
+
+# LogGOPSim's patterns under its rule: what it says itself.
+
+def command(*words):
+    done = patience.run([COMMAND, "whatif", *map(str, words)], text=True,
+                        capture_output=True, timeout=60)
+    return done, done.stdout + done.stderr
+
+
+def predicted(source, *words):
+    done, said = command("replay", source, *words, "--json", "a.json")
+    assert done.returncode == 0, said
+    with open("a.json", encoding="utf-8") as file:
+        return round(json.load(file)["baseline"]["time_s"] * 1e9)
+
+
+def loggopsim_all_to_all(n, size):
+    return "".join(
+        f"rank {i} {{\n" + "".join(
+            f"send {size}b to {(i + k) % n}\nrecv {size}b from {(i - k) % n}\n"
+            for k in range(1, n)) + "}\n" for i in range(n))
+
+
+def loggopsim_barrier(n):
+    root = "".join(f"i{i}: recv 1b from {i}\n" for i in range(1, n)) + "".join(
+        f"o{i}: send 1b to {i}\n" + "".join(f"o{i} requires i{k}\n"
+                                           for k in range(1, n))
+        for i in range(1, n))
+    return f"rank 0 {{\n{root}}}\n" + "".join(
+        f"rank {i} {{\na: send 1b to 0\nb: recv 1b from 0\n}}\n"
+        for i in range(1, n))
+
+
+def loggopsim_star(n, size, gathers):
+    give, take = ("recv", "send") if gathers else ("send", "recv")
+    ways = {"send": "to", "recv": "from"}
+    return "rank 0 {\n" + "".join(
+        f"{give} {size}b {ways[give]} {i}\n" for i in range(1, n)) + "}\n" + \
+        "".join(f"rank {i} {{\n{take} {size}b {ways[take]} 0\n}}\n"
+                for i in range(1, n))
+
+
+@pytest.mark.parametrize("text, n, ns", [
+    (loggopsim_all_to_all(8, 1024), 8, 81466),
+    (loggopsim_all_to_all(8, 200000), 8, 8438458),
+    (loggopsim_barrier(8), 8, 29000),
+    (loggopsim_barrier(13), 13, 44000),
+    (loggopsim_star(8, 1024, False), 8, 54466),
+    (loggopsim_star(13, 200000, False), 13, 14416428),
+    (loggopsim_star(8, 1, True), 8, 14500),
+    (loggopsim_star(13, 1024, True), 13, 95656)])
+def test_loggopsims_patterns_take_its_times(_here, tmp_path, text, n, ns):
+    (tmp_path / "a.goal").write_text(f"num_ranks {n}\n{text}")
+    assert predicted("a.goal", "--model", "loggps") == ns
+
+
+def test_gpus_are_processors_of_their_rank(_here, tmp_path):
+    """Of a rank's two, one computes while the other receives; both wait for the
+    same message."""
+    (tmp_path / "a.goal").write_text(
+        "num_ranks 2\nrank 0 {\na: calc 5000\nb: calc 4000 cpu 1\n"
+        "c: recv 1b from 1 cpu 1\nd: calc 100\nd requires c\n"
+        "e: calc 200 cpu 1\ne requires c\n}\nrank 1 {\nsend 1b to 0\n}\n")
+    (tmp_path / "a.toml").write_text("[link.all]\nL = 1000\no_recv = 50\n")
+    assert predicted("a.goal", "--model", "./a.toml") == 5100
+    done, said = command("convert", "a.goal", "a.smpi")
+    assert done.returncode and "several processors" in said
+    done, said = command("convert", "a.goal", "b.goal")
+    assert done.returncode == 0, said
+    assert predicted("b.goal", "--model", "./a.toml") == 5100
+
+
+def test_options_for_other_tools_files(_here, tmp_path):
+    """What errors name is there."""
+    (tmp_path / "a.goal").write_text(
+        "num_ranks 2\nrank 0 {\na: recv 1b from 1 tag 1\nb: recv 1b from 1 tag 2"
+        "\nc: calc 10\nc requires a\nd: calc 20\nd requires b\n}\n"
+        "rank 1 {\nx: send 1b to 0 tag 2\ny: send 1b to 0 tag 1\n"
+        "y requires x\n}\n")
+    done, said = command("convert", "a.goal", "a.smpi")
+    assert done.returncode and "--file-order" in said
+    done, said = command("convert", "a.goal", "a.smpi", "--file-order")
+    assert done.returncode == 0, said
+    (tmp_path / "a.trace").write_text("0 init\n0 compute 1e29\n0 finalize\n")
+    done, said = command("replay", "a.trace", "--model", "hockney")
+    assert done.returncode and "--flops" in said
+    (tmp_path / "a.trace").write_text("0 init\n0 compute 1e9\n0 finalize\n")
+    assert predicted("a.trace", "--model", "hockney", "--flops", "4e9") == 25e7
+    done, said = command("replay", "a.trace", "--flops", "fast")
+    assert done.returncode == 2 and "give flop/s, as in 2.5e9" in said
+    (tmp_path / "rank0").write_text("0 init\n0 send 1 0 8\n0 finalize\n")
+    done, said = command("replay", "rank0", "--model", "hockney")
+    assert "rank 1 is not in this file: give the list" in said
+
+
+def test_hosts_of_different_speeds(_here, tmp_path):
+    (tmp_path / "a.trace").write_text("".join(
+        f"{i} init\n{i} compute 1e6\n{i} finalize\n" for i in range(2)))
+    (tmp_path / "a.toml").write_text(
+        "ranks_per_node = 1\nnode_speeds = [1, 0.25]\ncpu_speed = 2\n"
+        "[link.all]\nL = 1\n")
+    assert predicted("a.trace", "--model", "./a.toml") == 2e6

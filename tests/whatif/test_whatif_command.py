@@ -109,6 +109,17 @@ def test_the_bound_is_what_free_collectives_leave(run):
         "more than 2x faster."]
 
 
+def test_what_passes_the_bound_says_why(run):
+    report = report_of(run, "-n", "2", "--later", "all", "./app")
+    one, = report["experiments"]
+    one["ratio"] = 2.5
+    assert len(forecast.verdict(report)) == 3
+    assert forecast.verdict(report)[2].startswith(
+        "Calls that complete later pass this bound")
+    one["ratio"] = 1.5
+    assert len(forecast.verdict(report)) == 2
+
+
 @pytest.mark.parametrize("ratio, told", [
     (1.876, "1.9"), (1.9, "1.9"), (1.901, "2"), (1.0211, "1.022"),
     (12.2, "13"), (1.103, "1.11")])

@@ -44,6 +44,8 @@ static bool others_wait(const sw_engine_t *engine, const sw_rank_t *t)
 /* Its host has gone on. */
 static bool gone_on(sw_engine_t *engine, sw_rank_t *t)
 {
+    if (t->graph)
+        return false;
     if (t->waits->kind == SW_REQUEST_THREAD)
         return true;
     if (!engine->source.answer)

@@ -173,9 +173,10 @@ sw_engine_t *sw_engine_new(sw_model_t *model, const sw_op_source_t *source,
     }
     e->free_port[0] = true;
     for (int class = 0; class < SW_CLASS_NETWORK; class++)
-        e->free_port[0] &= nothing_but_latency(&model->links[class]);
-    e->free_port[1] = !model->network &&
-        nothing_but_latency(&model->links[SW_CLASS_NETWORK]);
+        e->free_port[0] &= model->loggopsim ||
+                           nothing_but_latency(&model->links[class]);
+    e->free_port[1] = !model->network && (model->loggopsim ||
+        nothing_but_latency(&model->links[SW_CLASS_NETWORK]));
     for (uint32_t i = 0; i < e->ranks; i++) {
         sw_rank_t *rank = &e->rank[i];
         e->everybody[i] = i;
@@ -204,6 +205,7 @@ void sw_engine_free(sw_engine_t *e)
         free(e->rank[i].sections);
         sw_threads_free(&e->rank[i]);
         sw_ahead_free(&e->rank[i]);
+        sw_graph_free(e->rank[i].graph);
     }
     sw_match_free(e);
     sw_contexts_free(e);
@@ -286,6 +288,10 @@ static void happen(sw_engine_t *engine)
                            engine->threaded || engine->result.forced ||
                            event.key >> 32 == SW_EVENT_DECIDE);
     engine->now = sw_ps_max(engine->now, event.time);
+    if (event.key >> 32 >= SW_EVENT_READY_NODE) {
+        sw_graph_event(engine, &event);
+        return;
+    }
     if (event.key >> 32 >= SW_EVENT_READY) {
         sw_receive_event(engine, &event);
         return;

@@ -11,6 +11,7 @@
  *     between.c     groups meet
  *     window.c      one-sided operations
  *     receive.c     a rank's processor receives
+ *     graph.c       a rank whose operations are a partial order
  *     request.c     requests
  *     thread.c      threads of a rank
  *     doubt.c       what the engine's knowledge does not decide
@@ -54,6 +55,7 @@ typedef struct sw_context sw_context_t;
 typedef struct sw_meeting sw_meeting_t;
 typedef struct sw_access sw_access_t;
 typedef struct sw_lock sw_lock_t;
+typedef struct sw_graph sw_graph_t;
 
 typedef enum {
     SW_EVENT_OUT, SW_EVENT_ENTER, SW_EVENT_IN,  /* of a message */
@@ -62,6 +64,8 @@ typedef enum {
     SW_EVENT_BEGIN,                             /* of a meeting */
     SW_EVENT_READY,                             /* of a receive */
     SW_EVENT_WAKE, SW_EVENT_HANDS,              /* of a rank: receive.c */
+    SW_EVENT_READY_NODE, SW_EVENT_READY_MESSAGE, SW_EVENT_OVER_NODE,
+    SW_EVENT_LOOK,                              /* of a graph: graph.c  */
 } sw_event_kind_t;
 
 typedef enum {
@@ -92,6 +96,7 @@ struct sw_request {
     bool arriving;              /* a receive: its message is there, and the
                                  * processor has not taken it (receive.c) */
     bool awaited;               /* its wait is known, by its address    */
+    uint32_t node;              /* of a graph, and 1; 0: none           */
     uint32_t number, rank;
     sw_ps_t complete, posted;
     sw_ps_t came;               /* known with `complete`: when every rank it
@@ -137,6 +142,7 @@ struct sw_message {
     bool network, matched;
     bool loose;                 /* counted in its sender's `loose` */
     bool early;                 /* in its place, but not sent (thread.c) */
+    bool synced;                /* its send ends as its receive begins   */
     uint8_t remote;             /* sw_remote_t; then of the origin: `access` */
     sw_ps_t ready, latency, transfer, gap, receive_time, answer;
     sw_ps_t began, arrival;     /* began: its sender's call */
@@ -150,6 +156,7 @@ struct sw_message {
 struct sw_strand {
     sw_strand_t *queued;        /* the next that may run */
     sw_ps_t clock;
+    sw_ps_t port;               /* loggopsim: its own sends leave it free */
     uint32_t rank;
     uint32_t number;            /* 0: the main program; of those it began */
     uint32_t sends;
@@ -209,6 +216,7 @@ struct sw_rank {
     bool over;                  /* home: its operations have ended        */
     sw_rank_t *home;
     sw_ahead_t *ahead;          /* operations taken from the source before */
+    sw_graph_t *graph;          /* NULL: a sequence                       */
     sw_request_t *waits;
     uint64_t operations;
     sw_ps_t out, in;            /* its ports */
@@ -223,6 +231,8 @@ struct sw_rank {
                                  * what goes on beside the program */
     uint32_t open;              /* its receives that are not complete */
     bool wakes;                 /* it waits no more, from an event on */
+    bool looks;                 /* an event HANDS comes, at `looks_at` */
+    sw_ps_t looks_at;
     sw_request_t *arrived, *arrived_last;       /* in line for its processor */
     sw_rank_time_t time;
     sw_warmth_t warmth;
@@ -492,6 +502,8 @@ void sw_wire_send(sw_engine_t *engine, sw_strand_t *strand, uint32_t to,
                   int32_t tag, uint64_t context, uint64_t bytes,
                   unsigned flags, double scale, sw_request_t *send,
                   sw_message_t *early);
+/* Its receiver's processor takes it from `at` on: a synced send is complete. */
+void sw_wire_taken(sw_engine_t *engine, sw_message_t *message, sw_ps_t at);
 /* A rendezvous has met its receive. */
 void sw_wire_meet(sw_engine_t *engine, sw_message_t *message);
 void sw_wire_event(sw_engine_t *engine, const sw_heap_event_t *event);
@@ -568,6 +580,10 @@ static inline void sw_rank_waited(sw_rank_t *rank, sw_ps_t came, sw_ps_t until)
         rank->time.waiting += waited;
 }
 void sw_strand_run(sw_engine_t *engine, sw_rank_t *rank);
+/* When what took `*time` as it was measured ends, on the rank's processor, begun
+ * at `begin`; `*time`: what it takes there without noise. */
+sw_ps_t sw_rank_compute(sw_engine_t *engine, sw_rank_t *rank, sw_ps_t begin,
+                        sw_ps_t *time);
 /* Where a message of an operation goes, or comes from: its context, twice.
  * False: nowhere, and the engine has said so. */
 bool sw_strand_address(sw_engine_t *engine, sw_rank_t *rank, const sw_vop_t *op,
@@ -596,6 +612,24 @@ static inline sw_rank_t *sw_rank_last(sw_rank_t *home)
             last = t;
     return last;
 }
+
+/* graph.c: the rank's operations, all that follow, are a partial order, which is
+ * read, and read on. False: it is late, waits until all are over, or they
+ * cannot be. */
+bool sw_graph_begin(sw_engine_t *engine, sw_rank_t *rank);
+bool sw_graph_read(sw_engine_t *engine, sw_rank_t *rank);
+/* A receive of a graph is there at `at`, as in receive.c. */
+void sw_graph_received(sw_engine_t *engine, sw_request_t *receive, sw_ps_t at,
+                       sw_ps_t time);
+/* By LogGOPSim's rule a message will be at its rank, matched or not. */
+void sw_graph_arrives(sw_engine_t *engine, sw_message_t *message);
+/* A request of a graph's operation is complete at `time`. */
+void sw_graph_complete(sw_engine_t *engine, sw_request_t *request,
+                       sw_ps_t time);
+void sw_graph_event(sw_engine_t *engine, const sw_heap_event_t *event);
+/* What a rank waits for that does not go on. */
+const sw_request_t *sw_graph_stuck(const sw_rank_t *rank);
+void sw_graph_free(sw_graph_t *graph);
 
 /* doubt.c: no rank goes on, and none is late. True: one goes on now. */
 bool sw_doubt_resolve(sw_engine_t *engine);

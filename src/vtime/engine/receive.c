@@ -48,9 +48,11 @@ static void begin(sw_engine_t *engine, sw_request_t *r, sw_ps_t *hands,
                   sw_ps_t at)
 {
     /* It does not begin before it is ready, though its rank may be late. */
-    at = sw_ps_max(at, r->complete);
-    *hands = sw_ps_max(at, *hands) + r->takes;
+    at = sw_ps_max(sw_ps_max(at, r->complete), *hands);
+    *hands = at + r->takes;
     r->arriving = false;
+    if (sw_unlikely(r->message && r->message->synced))
+        sw_wire_taken(engine, r->message, at);
     sw_request_complete(engine, r, *hands);
 }
 
@@ -74,10 +76,15 @@ static void put_in_line(sw_rank_t *rank, sw_request_t *r)
     rank->arrived_last = r;
 }
 
-/* When the processor is free, but not before `time`. */
+/* When the processor is free, but not before `time`. One event is enough for
+ * all in line: it looks for the next. */
 static void look_again(sw_engine_t *engine, sw_rank_t *rank, sw_ps_t time)
 {
     time = sw_ps_max(time, sw_ps_max(rank->hands, rank->main.clock));
+    if (rank->looks && rank->looks_at <= time)
+        return;
+    rank->looks = true;
+    rank->looks_at = time;
     sw_engine_event(engine, time, SW_EVENT_HANDS, rank->main.rank, 0, rank);
 }
 
@@ -85,7 +92,13 @@ void sw_receive_ready(sw_engine_t *engine, sw_request_t *r, sw_ps_t at,
                       sw_ps_t time)
 {
     sw_rank_t *rank = &engine->rank[r->rank];
+    if (sw_unlikely(r->node)) {
+        sw_graph_received(engine, r, at, time);
+        return;
+    }
     if (time <= 0 || rank->threaded) {
+        if (sw_unlikely(r->message && r->message->synced))
+            sw_wire_taken(engine, r->message, at);
         sw_request_complete(engine, r, at + sw_ps_max(time, 0));
         return;
     }
@@ -107,6 +120,9 @@ static void ready(sw_engine_t *engine, sw_request_t *r, sw_ps_t time)
         sw_request_free(engine, r);
     } else if (is_apart(r)) {
         begin(engine, r, &rank->aside, time);
+    } else if (!rank->arrived && takes(rank) && !rank->wakes &&
+               rank->hands <= time && rank->main.clock <= time) {
+        begin(engine, r, &rank->hands, time);
     } else {
         put_in_line(rank, r);
         if (takes(rank))
@@ -126,14 +142,20 @@ void sw_receive_event(sw_engine_t *engine, const sw_heap_event_t *event)
         sw_engine_ready(engine, &rank->main);
         break;
     case SW_EVENT_HANDS:
-        if (!takes(rank) || rank->hands > event->time ||
-            rank->main.clock > event->time)
-            return;             /* another event comes then, or is not needed */
-        sw_request_t *r = first(engine, rank);
-        if (r) {
-            begin(engine, r, &rank->hands, event->time);
-            look_again(engine, rank, rank->hands);
+        if (rank->looks_at == event->time)
+            rank->looks = false;
+        if (!takes(rank))
+            return;             /* its next call looks */
+        if (rank->hands > event->time || rank->main.clock > event->time) {
+            if (rank->arrived)
+                look_again(engine, rank, event->time);
+            return;
         }
+        sw_request_t *r = first(engine, rank);
+        if (r)
+            begin(engine, r, &rank->hands, event->time);
+        if (rank->arrived)
+            look_again(engine, rank, rank->hands);
         break;
     }
 }

@@ -48,6 +48,10 @@ void sw_request_complete(sw_engine_t *engine, sw_request_t *request,
     request->complete = time;
     if (request->kind == SW_REQUEST_RECV)
         engine->rank[request->rank].open--;
+    if (sw_unlikely(request->node)) {
+        sw_graph_complete(engine, request, time);
+        return;
+    }
     sw_strand_t *waiter = request->waiter;
     if (waiter && --waiter->pending == 0)
         sw_receive_wake(engine, waiter, time);

@@ -93,7 +93,8 @@ void sw_engine_stuck(const sw_engine_t *engine, uint32_t number, char *text,
     if (engine->wrong && number == engine->wrong_rank) {
         snprintf(text, size, "%s", engine->wrong_text);
     } else if (rank->state == SW_RANK_WAITS) {
-        say_request(engine, rank->waits, op, text, size);
+        say_request(engine, rank->graph ? sw_graph_stuck(rank) : rank->waits,
+                    op, text, size);
     } else if (rank->state == SW_RANK_ASKS && op->kind == SW_OP_SELECT) {
         snprintf(text, size, "%s of %u requests",
                  op->what <= SW_TEST_SOME ? select[op->what] : "choose",

@@ -16,23 +16,35 @@ static void spend(sw_rank_t *rank, sw_ps_t *part, sw_ps_t until)
     rank->main.clock = until;
 }
 
-static void compute(sw_engine_t *engine, sw_rank_t *rank, sw_ps_t time)
+sw_ps_t sw_rank_compute(sw_engine_t *engine, sw_rank_t *rank, sw_ps_t begin,
+                        sw_ps_t *measured)
 {
     const sw_model_t *model = engine->model;
-    if (time <= 0)
-        return;
+    sw_ps_t time = *measured;
     if (model->cpu_speed != 1 && model->cpu_speed > 0)
         time = sw_ps_whole((double)time / model->cpu_speed);
+    if (sw_unlikely(model->node_speed != NULL))
+        time = sw_ps_whole((double)time / model->node_speed[rank->home->node]);
     time = sw_ps_min(time, SW_PS_MOST);
-    sw_ps_t begin = rank->main.clock, end = begin + time;
+    sw_ps_t end = begin + time;
     if (model->noise.period > 0)
         end = sw_noise_end(&model->noise, rank->main.rank, &rank->noise, begin,
                            time);
     sw_engine_must(engine, end >= begin + time);
+    rank->warmth.computed += time;
+    *measured = time;
+    return end;
+}
+
+static void compute(sw_engine_t *engine, sw_rank_t *rank, sw_ps_t time)
+{
+    if (time <= 0)
+        return;
+    sw_ps_t begin = rank->main.clock;
+    sw_ps_t end = sw_rank_compute(engine, rank, begin, &time);
     rank->time.compute += time;
     rank->time.noise += end - begin - time;
     rank->main.clock = end;
-    rank->warmth.computed += time;
 }
 
 /* Its request is complete, and over. */
@@ -229,6 +241,8 @@ static bool operation(sw_engine_t *engine, sw_rank_t *rank, const sw_vop_t *op)
         sw_match_told(engine, rank, op);
         return true;
     case SW_OP_THREAD:
+        if (op->what == SW_THREAD_GRAPH && rank->operations == 1)
+            return sw_graph_begin(engine, rank);
         if (rank->home->threaded && op->what == SW_THREAD_AFTER) {
             r = rank->taken.request;
             return !r || await(engine, rank, r, op);
@@ -275,6 +289,8 @@ void sw_strand_run(sw_engine_t *engine, sw_rank_t *rank)
         return;
     }
     rank->state = SW_RANK_GOES;
+    if (sw_unlikely(rank->graph != NULL) && !sw_graph_read(engine, rank))
+        return;
     for (int i = 0; i < TURN; i++) {
         sw_vop_t op;
         sw_source_state_t state = sw_ahead_next(engine, rank, &op);

@@ -8,7 +8,8 @@
  * A port or a link serves in the order of the times at which messages come to
  * it. Where only one strand can come (nothing of its rank is under way that
  * could be earlier: rank->loose is 0) it is served at once; else by events. A
- * link that costs nothing but its latency has nothing to be contended for.
+ * link that costs nothing but its latency has nothing to be contended for. So
+ * has LogGOPSim's rule: there a send waits for its port before it begins.
  */
 #include "inside.h"
 
@@ -28,6 +29,11 @@ static void arrive(sw_engine_t *engine, sw_message_t *m, sw_ps_t at)
 {
     sw_engine_must(engine, at >= m->ready);
     m->arrival = within(engine, m, at);
+    if (sw_unlikely(engine->rank[m->to].graph && engine->model->loggopsim &&
+                    !m->remote)) {
+        sw_graph_arrives(engine, m);
+        return;
+    }
     m->known = true;
     if (sw_unlikely(m->remote))
         sw_window_arrived(engine, m);
@@ -68,7 +74,7 @@ static void leave(sw_engine_t *engine, sw_message_t *m, bool late)
     m->loose = false;
     if (!free_port && !late)
         *out = within(engine, m, enters + m->gap);
-    if (m->send) {
+    if (m->send && !m->synced) {
         sw_request_t *send = m->send;
         m->send = NULL;
         sw_request_complete(engine, send, enters + m->transfer);
@@ -116,6 +122,12 @@ void sw_wire_send(sw_engine_t *engine, sw_strand_t *strand, uint32_t to,
         cost.gap = sw_ps_scaled(cost.gap, scale);
         cost.receive = sw_ps_scaled(cost.receive, scale);
         cost.answer = sw_ps_scaled(cost.answer, scale);
+        cost.taking = sw_ps_scaled(cost.taking, scale);
+    }
+    bool loggopsim = engine->model->loggopsim;
+    if (sw_unlikely(loggopsim)) {
+        strand->clock = sw_ps_max(strand->clock, strand->port);
+        strand->port = strand->clock + cost.gap;
     }
     sw_ps_t begin = strand->clock, end = begin + cost.send;
     bool rendezvous = cost.rendezvous || (flags & SW_SEND_SYNCHRONOUS);
@@ -126,7 +138,10 @@ void sw_wire_send(sw_engine_t *engine, sw_strand_t *strand, uint32_t to,
             .channel = sw_match_channel(engine, to, strand->rank, context),
             .from = strand->rank, .to = to, .tag = tag, .bytes = bytes};
     }
+    bool synced = rendezvous && sw_unlikely(loggopsim);
+    rendezvous &= !synced;
     m->rendezvous = m->known = rendezvous;
+    m->synced = synced;
     m->network = cost.network;
     m->number = (uint64_t)strand->number << 32 | strand->sends++;
     m->began = begin;
@@ -138,17 +153,24 @@ void sw_wire_send(sw_engine_t *engine, sw_strand_t *strand, uint32_t to,
     m->receive_time = cost.receive;
     m->answer = cost.answer;
     m->scale = scale;
+    if (sw_unlikely(loggopsim)) {
+        m->ready = begin;
+        m->latency = cost.answer;
+        m->transfer = 0;
+        m->receive_time = cost.taking;
+    }
     strand->clock = end;
     engine->result.messages++;
     engine->result.bytes += bytes;
     if (send)
         send->posted = begin;
-    if (rendezvous && !(flags & SW_SEND_BUFFERED))
+    if ((rendezvous || synced) && !(flags & SW_SEND_BUFFERED))
         m->send = send;
     else if (send)
         sw_request_complete(engine, send, end);
     bool alone = engine->rank[strand->rank].loose == 0 &&
-                 !engine->rank[strand->rank].threaded;
+                 !engine->rank[strand->rank].threaded &&
+                 !engine->rank[strand->rank].graph;
     if (rendezvous) {
         m->loose = true;
         engine->rank[strand->rank].loose++;
@@ -224,6 +246,16 @@ void sw_wire_turn(sw_engine_t *engine, sw_message_t *m, sw_ps_t time)
     m->number = (uint64_t)1 << 63 | (uint64_t)c->from << 32 |
                 (uint32_t)m->number;
     come_to_port(engine, m, false);
+}
+
+void sw_wire_taken(sw_engine_t *engine, sw_message_t *m, sw_ps_t at)
+{
+    sw_request_t *send = m->send;
+    m->send = NULL;
+    if (!send)
+        return;
+    send->came = at;
+    sw_request_complete(engine, send, at);
 }
 
 void sw_wire_meet(sw_engine_t *engine, sw_message_t *m)

@@ -127,7 +127,8 @@ static int next(extra_t *x)
         return -1;
     }
     if (x->steps.threads) {
-        sw_convert_fail("%s cannot be extrapolated: its ranks have threads",
+        sw_convert_fail("%s cannot be extrapolated: its ranks have "
+                        "threads, or are partial orders",
                         x->in);
         return -1;
     }

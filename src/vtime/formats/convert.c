@@ -9,6 +9,8 @@
  *         --flops RATE             SMPI: flop/s, 1e9 unless it is said
  *         --file-order             GOAL: what a file leaves open is done as it
  *                                  is written
+ *         --graph                  GOAL: as a partial order, even where one
+ *                                  order is as good
  *         --algorithm OP=NAME      how a collective becomes messages
  *     convert --trace OUT FILE... <NAMES
  *                                  traces (convert_trace.c)
@@ -47,7 +49,7 @@ static int usage(void)
 {
     fprintf(stderr,
             "straightway-whatif convert [--from FORM] [--to FORM] [--flops "
-            "RATE]\n    [--file-order] [--algorithm OP=NAME] IN OUT\n"
+            "RATE]\n    [--file-order] [--graph] [--algorithm OP=NAME] IN OUT\n"
             "straightway-whatif convert --trace OUT FILE... <NAMES\n"
             "straightway-whatif convert --synthetic PATTERN RANKS ITERATIONS "
             "BYTES COMPUTE_NS OUT\n"
@@ -182,6 +184,10 @@ int sw_convert_command(char **argv)
             return extrapolate(argv + 1);
         if (!strcmp(word, "file-order")) {
             how.file_order = true;
+            continue;
+        }
+        if (!strcmp(word, "graph")) {
+            how.graph = true;
             continue;
         }
         if (!value)

@@ -13,6 +13,8 @@
 typedef struct {
     double flops;       /* SMPI: flop/s, 1e9 unless named          */
     bool file_order;    /* GOAL: what it leaves open is as written */
+    bool graph;         /* GOAL: a partial order, even where one order is as
+                         * good */
     const char *algorithms[SW_COLLECTIVE_COUNT];    /* NULL: the first */
 } sw_convert_t;
 

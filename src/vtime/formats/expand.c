@@ -70,10 +70,13 @@ static bool count_blocks(sw_expand_t *e, sw_op_file_t *ops)
     bool threads = false;
     sw_op_rewind(ops);
     sw_op_source(ops, &source);
-    for (uint32_t rank = 0; e->memory && rank < e->ranks; rank++)
+    for (uint32_t rank = 0; e->memory && rank < e->ranks; rank++) {
+        bool graph = false;
         while (e->memory &&
                source.next(source.of, rank, &op) == SW_SOURCE_OP) {
-            threads |= op.kind == SW_OP_THREAD && op.request;
+            if (op.kind == SW_OP_THREAD && op.what == SW_THREAD_GRAPH)
+                e->graph = graph = true;
+            threads |= op.kind == SW_OP_THREAD && op.request && !graph;
             if (op.kind != SW_OP_COLLECTIVE)
                 continue;
             uint64_t *most = sw_lookup_put(&e->bytes, pair(
@@ -82,6 +85,7 @@ static bool count_blocks(sw_expand_t *e, sw_op_file_t *ops)
             if (most && *most < op.bytes)
                 *most = op.bytes;
         }
+    }
     sw_lookup_clear(&e->begun);
     sw_op_rewind(ops);
     return !threads;

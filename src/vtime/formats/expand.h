@@ -29,6 +29,7 @@ typedef struct {
     sw_lookup_t bytes;      /* (context, collective) -> the largest block */
     sw_lookup_t tags;       /* (context, tag) -> the number it gets */
     bool memory;
+    bool graph;             /* a rank is a partial order */
 } sw_expand_t;
 
 /* The collective at hand of a rank. */

@@ -5,9 +5,10 @@
  * comes a wait for each message that it requires and that has had no wait yet.
  * Whatever can begin without waiting begins first, in the order of the file.
  * Where nothing can, what comes next may depend on which message is earlier.
- * Then a sequence would say more than the file does, and the converter refuses
- * the file. It makes two exceptions: what one operation waits for is part of
- * what all others wait for, or the user asks for the file's order.
+ * Then a sequence would say more than the file does, and the rank's operations
+ * become a partial order (ops/op.h). There are two exceptions: what one operation
+ * waits for is part of what all others wait for, or the user asks for the file's
+ * order. Ranks with several processors are always partial orders.
  */
 #include "goal_order.h"
 
@@ -26,6 +27,7 @@ typedef struct {
     uint32_t *free_requests, free_request_count, requests;
     sw_vop_t held;              /* a message not yet written */
     bool memory;                /* there was always some */
+    bool tries;                 /* it writes nothing yet */
 } order_t;
 
 static bool cannot_write(const order_t *o)
@@ -50,6 +52,8 @@ static void ready(order_t *o, uint32_t node)
 /* A message that is waited for at once blocks. */
 static bool flush(order_t *o)
 {
+    if (o->tries)
+        return true;
     bool good = !o->held.kind ||
                 sw_op_write(o->of->writer, o->of->rank, &o->held);
     o->of->done->operations += o->held.kind != 0;
@@ -59,6 +63,8 @@ static bool flush(order_t *o)
 
 static bool put(order_t *o, const sw_vop_t *op)
 {
+    if (o->tries)
+        return true;
     if (op->kind == SW_OP_WAIT && o->held.kind &&
         o->held.request == op->request) {
         o->held.request = 0;
@@ -169,17 +175,8 @@ static uint32_t choose(order_t *o)
     }
     uint32_t found = o->waiting[best];
     for (uint32_t i = 0; i < o->waiting_count && !o->of->file_order; i++)
-        if (i != best && !is_part(o, found, o->waiting[i])) {
-            char other[32];
-            snprintf(other, sizeof other, "%llu",
-                     (unsigned long long)o->nodes[found].line);
-            sw_convert_fail_at(o->of->path, o->nodes[o->waiting[i]].line,
-                         "whether this or line %s comes first depends on "
-                         "which message is earlier; ranks here are sequences. "
-                         "Say with `requires` what is first, or take the "
-                         "file's order (--file-order)", other);
+        if (i != best && !is_part(o, found, o->waiting[i]))
             return NOBODY;
-        }
     return found;
 }
 
@@ -192,8 +189,27 @@ static bool wait_of(order_t *o, uint32_t node)
     return true;
 }
 
+static bool in_a_circle(const order_t *o)
+{
+    for (uint32_t i = 0; i < o->of->node_count; i++)
+        if (!o->nodes[i].issued) {
+            sw_convert_fail_at(o->of->path, o->nodes[i].line, "%s",
+                               "this requires what requires it, in a circle");
+            break;
+        }
+    return false;
+}
+
+typedef enum { WRITTEN, OPEN, FAILED } outcome_t;
+
+static outcome_t failed(bool said)
+{
+    (void)said;
+    return FAILED;
+}
+
 /* All of them, in an order. */
-static bool put_all(order_t *o)
+static outcome_t put_all(order_t *o)
 {
     uint32_t n = o->of->node_count, issued = 0;
     for (uint32_t i = 0; i < n; i++)
@@ -203,25 +219,112 @@ static bool put_all(order_t *o)
         while (!o->free.count && o->waiting_count && o->memory) {
             uint32_t node = choose(o);
             if (node == NOBODY)
-                return false;
+                return OPEN;
             if (!wait_of(o, node))
-                return cannot_write(o);
+                return failed(cannot_write(o));
         }
         if (!o->memory)
-            return sw_goal_no_memory(o->of->path);
+            return failed(sw_goal_no_memory(o->of->path));
         if (!o->free.count)
-            break;
+            return failed(in_a_circle(o));
         if (!issue(o, (uint32_t)sw_heap_pop(&o->free).key))
-            return cannot_write(o);
+            return failed(cannot_write(o));
     }
-    for (uint32_t i = 0; issued < n && i < n; i++)
-        if (!o->nodes[i].issued)
-            return sw_convert_fail_at(o->of->path, o->nodes[i].line, "%s",
-                                "this requires what requires it, in a circle");
     for (uint32_t i = 0; i < n; i++)
         if (!wait_for(o, i))
+            return failed(cannot_write(o));
+    return flush(o) ? WRITTEN : failed(cannot_write(o));
+}
+
+/* As nothing had been written. */
+static void again(order_t *o)
+{
+    for (uint32_t i = 0; i < o->of->node_count; i++) {
+        sw_goal_node_t *node = &o->nodes[i];
+        node->issued = node->over = false;
+        node->unissued = node->waits = node->request = 0;
+        for (uint32_t k = node->predecessors; k; k = o->edges[k - 1].next_in) {
+            node->unissued++;
+            node->waits += o->edges[k - 1].over;
+        }
+    }
+    o->free.count = 0;
+    o->waiting_count = o->free_request_count = o->requests = 0;
+}
+
+static bool put_thread(order_t *o, sw_thread_op_t what, uint32_t request,
+                       int32_t tag)
+{
+    sw_vop_t op = {.kind = SW_OP_THREAD, .what = (uint8_t)what,
+                   .request = request, .tag = tag};
+    return sw_op_write(o->of->writer, o->of->rank, &op);
+}
+
+/* With what it requires; `request` is its place from now on. */
+static bool put_node(order_t *o, uint32_t which, uint32_t place, uint32_t *cpu)
+{
+    sw_goal_node_t *node = &o->nodes[which];
+    bool good = node->cpu == *cpu ||
+                put_thread(o, SW_THREAD_GOES, node->cpu, 0);
+    *cpu = node->cpu;
+    node->issued = true;
+    node->request = place;
+    for (uint32_t i = node->predecessors; good && i;
+         i = o->edges[i - 1].next_in) {
+        const sw_goal_edge_t *e = &o->edges[i - 1];
+        uint32_t back = place - o->nodes[e->from].request;
+        good = back <= INT32_MAX &&
+               put_thread(o, SW_THREAD_NEEDS,
+                          e->over ? SW_NEEDS_OVER : SW_NEEDS_BEGUN,
+                          (int32_t)back);
+    }
+    bool computes = node->kind == SW_OP_COMPUTE;
+    sw_vop_t op = {.kind = node->kind, .peer = node->peer, .tag = node->tag,
+                   .bytes = computes ? 0 : node->size,
+                   .time = computes ? (sw_ps_t)node->size * SW_PS_PER_NS : 0};
+    o->of->done->operations++;
+    return good && sw_op_write(o->of->writer, o->of->rank, &op);
+}
+
+/* As a partial order: what is required stands before what requires it, else as
+ * in the file. */
+static bool put_graph(order_t *o)
+{
+    uint32_t n = o->of->node_count, issued = 0, cpu = 0;
+    if (!put_thread(o, SW_THREAD_GRAPH, 0, 0))
+        return cannot_write(o);
+    for (uint32_t i = 0; i < n; i++)
+        if (!o->nodes[i].unissued)
+            is_free(o, i);
+    for (; issued < n && o->free.count; issued++) {
+        uint32_t which = (uint32_t)sw_heap_pop(&o->free).key;
+        if (!put_node(o, which, issued, &cpu))
             return cannot_write(o);
-    return flush(o) || cannot_write(o);
+        for (uint32_t i = o->nodes[which].successors; i;
+             i = o->edges[i - 1].next)
+            if (!--o->nodes[o->edges[i - 1].to].unissued)
+                is_free(o, o->edges[i - 1].to);
+        if (!o->memory)
+            return sw_goal_no_memory(o->of->path);
+    }
+    return issued == n || in_a_circle(o);
+}
+
+/* First it is tried whether there is one order. */
+static bool put_one_or_graph(order_t *o)
+{
+    if (o->of->file_order && !o->of->cpus)
+        return put_all(o) == WRITTEN;
+    outcome_t outcome = OPEN;
+    if (!o->of->cpus && !o->of->graph) {
+        o->tries = true;
+        outcome = put_all(o);
+        o->tries = false;
+        if (outcome == FAILED)
+            return false;
+        again(o);
+    }
+    return outcome == OPEN ? put_graph(o) : put_all(o) == WRITTEN;
 }
 
 bool sw_goal_put_rank(const sw_goal_graph_t *graph)
@@ -232,7 +335,7 @@ bool sw_goal_put_rank(const sw_goal_graph_t *graph)
     o.waiting = malloc(room);
     o.free_requests = malloc(room);
     bool good = o.waiting && o.free_requests
-              ? put_all(&o) : sw_goal_no_memory(graph->path);
+              ? put_one_or_graph(&o) : sw_goal_no_memory(graph->path);
     sw_heap_free(&o.free);
     free(o.waiting);
     free(o.free_requests);

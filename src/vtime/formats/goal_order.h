@@ -9,6 +9,7 @@
 
 typedef struct {
     uint8_t kind;               /* sw_op_kind_t */
+    uint16_t cpu;
     bool issued, over;          /* over: waited for */
     int32_t peer, tag;
     uint64_t size;
@@ -30,7 +31,8 @@ typedef struct {
     const char *path;
     sw_op_writer_t *writer;
     sw_converted_t *done;
-    bool file_order;
+    bool file_order, graph;
+    bool cpus;                  /* there are several */
     uint32_t rank;
     sw_goal_node_t *nodes;
     uint32_t node_count, node_room;
@@ -41,8 +43,8 @@ typedef struct {
 /* False, and a sentence on stderr. */
 bool sw_goal_no_memory(const char *path);
 
-/* Writes the operations. False, and a sentence: a circle, an order that is
- * left open, no memory, no room. */
+/* Writes the operations: a sequence, or a partial order where no sequence has
+ * the same meaning. False, and a sentence: a circle, no memory, no room. */
 bool sw_goal_put_rank(const sw_goal_graph_t *graph);
 
 #endif

@@ -1,11 +1,11 @@
 /*
  * goal_read.c - GOAL (see goal_write.c) into operations.
  *
- * A rank's operations there are a graph; here they are a sequence: goal_order.c
- * puts them into an order that the graph allows. This file reads the text.
+ * A rank's operations there are a graph. goal_order.c puts them into the one
+ * order that it allows, or writes the graph. This file reads the text.
  *
- * Several processors of a rank ("cpu") compute side by side, which no sequence
- * does: refused. Network interfaces ("nic") are not told apart.
+ * An operation without "cpu" is the first processor's, cpu 0. Network interfaces
+ * ("nic") are not told apart.
  */
 #include "goal_order.h"
 #include "vtime/base/lookup.h"
@@ -28,7 +28,6 @@ typedef struct {
     sw_goal_graph_t graph;      /* of the rank at hand */
     sw_lookup_t labels;         /* a hash of the label -> its node, and 1 */
     char **label_texts;         /* by node */
-    long cpu;                   /* the one of this rank; -1: not yet known */
 } goal_t;
 
 bool sw_goal_no_memory(const char *path)
@@ -144,10 +143,7 @@ static bool options(goal_t *g, sw_goal_node_t *node, char **at)
         } else if (tag) {
             node->tag = (int32_t)n;
         } else if (cpu) {
-            if (g->cpu >= 0 && g->cpu != (long)n)
-                return fail(g, "cpu %s: the rank has operations on another "
-                            "processor, and a rank here has one", w);
-            g->cpu = (long)n;
+            node->cpu = (uint16_t)n;
         }
     }
     return true;
@@ -213,7 +209,6 @@ static void clear_rank(goal_t *g)
     for (uint32_t i = 0; i < g->graph.node_count; i++)
         free(g->label_texts[i]);
     g->graph.node_count = g->graph.edge_count = 0;
-    g->cpu = -1;
     sw_lookup_clear(&g->labels);
 }
 
@@ -240,6 +235,15 @@ static bool line(goal_t *g, char *at)
     return depends(g, to, over, &at);
 }
 
+static bool put(goal_t *g)
+{
+    sw_goal_graph_t *graph = &g->graph;
+    graph->cpus = false;
+    for (uint32_t i = 1; i < graph->node_count; i++)
+        graph->cpus |= graph->nodes[i].cpu != graph->nodes[0].cpu;
+    return sw_goal_put_rank(graph);
+}
+
 static bool rank(goal_t *g, char *at)
 {
     uint64_t n;
@@ -254,7 +258,7 @@ static bool rank(goal_t *g, char *at)
     while (next_line(g)) {
         char *from = g->text, *brace = word(&from);
         if (!strcmp(brace, "}"))
-            return sw_goal_put_rank(&g->graph);
+            return put(g);
         if (!line(g, g->text))
             return false;
     }
@@ -291,8 +295,8 @@ static bool whole(goal_t *g, const char *out)
 bool sw_goal_to_ops(const char *in, const char *out, const sw_convert_t *how,
                     sw_converted_t *done)
 {
-    goal_t g = {.cpu = -1, .file = fopen(in, "r"),
-                .graph = {.path = in, .done = done,
+    goal_t g = {.file = fopen(in, "r"),
+                .graph = {.path = in, .done = done, .graph = how->graph,
                           .file_order = how->file_order}};
     if (!g.file)
         return sw_convert_fail("%s: %s", in, strerror(errno));

@@ -9,6 +9,8 @@
  * require it. Collectives become the messages of an algorithm; nonblocking
  * ones a chain of their own.
  *
+ * A rank that is a partial order (ops/op.h) is one there, too.
+ *
  * GOAL has one communicator and no wildcards beyond -1: tags of others get
  * numbers of their own. Calc is in ns. GOAL cannot say that a send is
  * synchronous or buffered, nor what reducing costs.
@@ -34,6 +36,10 @@ typedef struct {
     sw_lookup_t requests;       /* request -> its label */
     front_t front;
     sw_ps_t rest;               /* of a ns, not yet told */
+    bool graph;                 /* the rank is a partial order: of the next */
+    uint32_t cpu;               /* operation its processor, and what it needs */
+    sw_vop_t *needs;
+    uint32_t need_count, need_room;
 } goal_t;
 
 static void must_be_over(goal_t *g, front_t *f, uint64_t label)
@@ -157,9 +163,49 @@ static void compute(goal_t *g, sw_ps_t time)
     blocks(g, &g->front);
 }
 
+static void put_node(goal_t *g, const sw_vop_t *op)
+{
+    unsigned long long label = ++g->label;
+    g->done->operations++;
+    if (op->kind == SW_OP_COMPUTE)
+        fprintf(g->to, "l%llu: calc %lld", label,
+                (long long)(op->time / SW_PS_PER_NS));
+    else
+        fprintf(g->to, "l%llu: %s %llub %s %d tag %d", label,
+                op->kind == SW_OP_SEND ? "send" : "recv",
+                (unsigned long long)op->bytes,
+                op->kind == SW_OP_SEND ? "to" : "from", op->peer, op->tag);
+    if (g->cpu)
+        fprintf(g->to, " cpu %u", g->cpu);
+    fprintf(g->to, "\n");
+    for (uint32_t i = 0; i < g->need_count; i++)
+        fprintf(g->to, "l%llu %s l%llu\n", label,
+                g->needs[i].request == SW_NEEDS_BEGUN ? "irequires"
+                                                      : "requires",
+                label - (unsigned long long)g->needs[i].tag);
+    g->need_count = 0;
+}
+
+static void put_graph_op(goal_t *g, const sw_vop_t *op)
+{
+    if (op->kind != SW_OP_THREAD)
+        put_node(g, op);
+    else if (op->what == SW_THREAD_GOES)
+        g->cpu = op->request;
+    else if (sw_grow(&g->needs, g->need_count, &g->need_room,
+                     sizeof *g->needs))
+        g->needs[g->need_count++] = *op;
+    else
+        g->expand.memory = false;
+}
+
 static void put_op(goal_t *g, uint32_t rank, const sw_vop_t *op)
 {
     uint64_t *label;
+    if (g->graph) {
+        put_graph_op(g, op);
+        return;
+    }
     switch (op->kind) {
     case SW_OP_COMPUTE:
         compute(g, op->time);
@@ -184,6 +230,9 @@ static void put_op(goal_t *g, uint32_t rank, const sw_vop_t *op)
     case SW_OP_SECTION:
         g->done->sections++;
         break;
+    case SW_OP_THREAD:
+        g->graph = op->what == SW_THREAD_GRAPH;
+        break;
     default:
         break;
     }
@@ -201,6 +250,8 @@ static void put_ranks(goal_t *g, sw_op_file_t *ops)
         g->rest = 0;
         g->front.n = 0;
         g->front.begun = 0;
+        g->graph = false;
+        g->cpu = g->need_count = 0;
         sw_lookup_clear(&g->requests);
         while (g->expand.memory && !ferror(g->to) &&
                source.next(source.of, rank, &op) == SW_SOURCE_OP)
@@ -225,6 +276,7 @@ bool sw_ops_to_goal(const char *in, const char *out, const sw_convert_t *how,
     }
     done->damaged = sw_op_damaged(ops);
     free(g.front.more);
+    free(g.needs);
     sw_lookup_free(&g.requests);
     sw_expand_end(&g.expand);
     sw_op_close(ops);

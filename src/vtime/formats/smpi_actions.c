@@ -61,7 +61,7 @@ static bool message(sw_smpi_t *s, uint32_t rank, const char *verb)
     bool nonblocking = verb[0] == 'i';
     bool sends = !strcmp(verb + nonblocking, "send");
     uint64_t peer, tag, bytes = 0;
-    if (!sw_smpi_whole(s, 2, s->ranks - 1, &peer) ||
+    if (!sw_smpi_rank(s, 2, &peer) ||
         !sw_smpi_whole(s, 3, INT32_MAX, &tag))
         return false;
     /* -1: as large as it comes. */
@@ -86,8 +86,8 @@ static bool end(sw_smpi_t *s, uint32_t rank, uint64_t request)
 static bool wait_one(sw_smpi_t *s, uint32_t rank)
 {
     uint64_t from, to, tag;
-    if (!sw_smpi_whole(s, 2, s->ranks - 1, &from) ||
-        !sw_smpi_whole(s, 3, s->ranks - 1, &to) ||
+    if (!sw_smpi_rank(s, 2, &from) ||
+        !sw_smpi_rank(s, 3, &to) ||
         !sw_smpi_whole(s, 4, INT32_MAX, &tag))
         return false;
     uint64_t key = request_key(from, to, tag);
@@ -142,9 +142,9 @@ static bool both(sw_smpi_t *s, uint32_t rank)
     /* sendRecv BYTES TO RECEIVED FROM [TYPE TYPE] */
     uint64_t to, from, sent, received;
     if (!sw_smpi_bytes(s, rank, 2, 6, &sent) ||
-        !sw_smpi_whole(s, 3, s->ranks - 1, &to) ||
+        !sw_smpi_rank(s, 3, &to) ||
         !sw_smpi_bytes(s, rank, 4, 7, &received) ||
-        !sw_smpi_whole(s, 5, s->ranks - 1, &from))
+        !sw_smpi_rank(s, 5, &from))
         return false;
     sw_vop_t send = {.kind = SW_OP_SEND, .peer = (int32_t)to, .bytes = sent,
                      .request = ++s->requests[rank]};

@@ -9,7 +9,7 @@
 static bool root_of(const sw_smpi_t *s, size_t i, sw_vop_t *op)
 {
     uint64_t root = 0;
-    if (i < s->words && !sw_smpi_whole(s, i, s->ranks - 1, &root))
+    if (i < s->words && !sw_smpi_rank(s, i, &root))
         return false;
     op->peer = (int32_t)root;
     return true;

@@ -33,6 +33,8 @@ bool sw_smpi_split(sw_smpi_t *s, char *text);
 /* The i-th word as a number, from 0 to `most`. */
 bool sw_smpi_real(const sw_smpi_t *s, size_t i, double most, double *to);
 bool sw_smpi_whole(const sw_smpi_t *s, size_t i, uint64_t most, uint64_t *to);
+/* ... as a rank that is there. */
+bool sw_smpi_rank(const sw_smpi_t *s, size_t i, uint64_t *to);
 /* Bytes of so many elements, whose type the word at `type` names. */
 bool sw_smpi_bytes(const sw_smpi_t *s, uint32_t rank, size_t i, size_t type,
                    uint64_t *to);

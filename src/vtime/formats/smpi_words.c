@@ -56,6 +56,15 @@ bool sw_smpi_whole(const sw_smpi_t *s, size_t i, uint64_t most, uint64_t *to)
     return true;
 }
 
+bool sw_smpi_rank(const sw_smpi_t *s, size_t i, uint64_t *to)
+{
+    if (!sw_smpi_whole(s, i, UINT32_MAX, to))
+        return false;
+    return *to < s->ranks ||
+           sw_smpi_fail(s, "rank %s is not in this file: give the list of all "
+                        "ranks' files", s->word[i]);
+}
+
 bool sw_smpi_bytes(const sw_smpi_t *s, uint32_t rank, size_t i, size_t type,
                    uint64_t *to)
 {

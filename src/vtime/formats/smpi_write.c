@@ -292,8 +292,14 @@ bool sw_ops_to_smpi(const char *in, const char *out, const sw_convert_t *how,
     if (!ops)
         return sw_convert_fail("%s", why);
     FILE *list = NULL;
-    bool good = sw_expand_begin(&s.expand, ops, how, in) &&
-                (list = sw_convert_open_text(out));
+    bool good = sw_expand_begin(&s.expand, ops, how, in);
+    if (good && s.expand.graph)
+        good = sw_convert_fail("%s: what comes first there depends on which "
+                               "message is earlier, or a rank has several "
+                               "processors; SMPI's traces are sequences. From "
+                               "GOAL, take the file's order (--file-order)",
+                               in);
+    good = good && (list = sw_convert_open_text(out));
     for (s.rank = 0; good && s.rank < sw_op_ranks(ops); s.rank++)
         good = put_rank(&s, ops, list, out);
     if (list)

@@ -30,6 +30,7 @@ void sw_model_free(sw_model_t *model)
 {
     free(model->places.node);
     free(model->places.domain);
+    free(model->node_speed);
     for (int i = 0; i < SW_CLASS_COUNT; i++) {
         for (int k = 0; k < SW_STATES; k++)
             free(model->links[i].points[k]);
@@ -153,6 +154,7 @@ static void at_point(const sw_link_point_t *p, const sw_link_point_t *first,
     /* An empty message's is latency; what more bytes add is transfer. */
     cost->latency = p->wire < first->wire ? p->wire : first->wire;
     cost->transfer = p->wire - cost->latency;
+    cost->taking = cost->receive + cost->transfer;
 }
 
 static void measured(const sw_model_link_t *link, uint32_t state,
@@ -186,6 +188,15 @@ static void constant(const sw_model_link_t *link, uint64_t bytes,
     cost->answer = link->o_send + link->L;
 }
 
+/* As LogGOPSim has it: the first byte is free. */
+static void loggopsim(const sw_model_link_t *link, uint64_t bytes,
+                      sw_cost_t *cost)
+{
+    constant(link, bytes ? bytes - 1 : 0, cost);
+    cost->gap = link->g + cost->transfer;
+    cost->taking = sw_ps_max(cost->receive, link->o_recv + cost->transfer);
+}
+
 bool sw_model_given(const sw_model_t *model, uint32_t from, uint32_t to,
                     uint64_t bytes, sw_cost_t *cost)
 {
@@ -207,6 +218,8 @@ void sw_model_message(const sw_model_t *model, uint32_t from, uint32_t to,
     const sw_model_link_t *link = &model->links[class];
     if (link->point_count[0])
         measured(link, sw_model_state(model, computed, bytes), bytes, cost);
+    else if (sw_unlikely(model->loggopsim))
+        loggopsim(link, bytes, cost);
     else
         constant(link, bytes, cost);
     cost->rendezvous = bytes > link->S;

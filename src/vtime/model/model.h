@@ -26,6 +26,17 @@
  * send ends when it is complete. Where s stands, the literature often has
  * s - 1.
  *
+ * `loggopsim` is the rule of LogGOPSim in place of this, where b = max(s-1, 0):
+ *
+ *     the send begins when the processor and its own last send's port are
+ *     free, t; the port is busy until         t + g + G b
+ *     sender's processor busy until           t + o + O b
+ *     the message is at its receiver at       a = t + o + L
+ *     the receive is complete at              max(a, hands) + o' + max(O', G) b
+ *
+ * So the receiver's processor takes in the bytes, no network does. A send of
+ * more than S bytes is complete when that begins: there is no handshake.
+ *
  * Hockney's model (1994) is a link with o = g = O = 0 and no S; `free` one
  * with nothing at all. Measured links have tables by size in place of
  * constants.
@@ -121,9 +132,11 @@ typedef struct {
     sw_accesses_t accesses;
     sw_network_t *network;      /* NULL: messages do not share links */
     sw_noise_t noise;
-    double cpu_speed;           /* computing takes time / cpu_speed */
+    double cpu_speed;           /* computing takes time / cpu_speed, */
+    double *node_speed;         /* and / this, by node; NULL: 1 */
     double reduce;              /* ps a byte that is reduced */
     sw_ps_t test;               /* of a test or probe that finds nothing */
+    bool loggopsim;             /* messages by LogGOPSim's rule */
     sw_rules_t *rules;          /* of collectives: plan.h */
     uint32_t later;             /* ... a bit for each to complete later */
 } sw_model_t;
@@ -136,6 +149,7 @@ typedef struct {
     sw_ps_t gap;        /* max(g, G s)                      */
     sw_ps_t receive;    /* o' + O' s                        */
     sw_ps_t answer;     /* o + L: a request, or its answer  */
+    sw_ps_t taking;     /* loggopsim: o' + max(O', G) b     */
     bool rendezvous;    /* more than S bytes                */
     bool network;       /* through the ports of the nodes   */
 } sw_cost_t;

@@ -27,6 +27,7 @@ typedef struct {
     size_t why_size;
     unsigned long line, network_line;
     bool has_ranks, has_place;
+    bool has_link[SW_CLASS_COUNT];
     char *network;              /* its line's words */
 } reading_t;
 
@@ -138,6 +139,7 @@ static const char *class_of(reading_t *r, const char *word,
     for (int i = 0; i < SW_CLASS_COUNT; i++)
         if (!strcmp(word, names[i])) {
             *link = &r->model->links[i];
+            r->has_link[i] = true;
             return NULL;
         }
     return says(r, "there is no link %.60s; there are self, domain, node and "
@@ -363,6 +365,29 @@ static const char *read_speed(reading_t *r, int words, char **word)
                 word[1]);
 }
 
+static const char *read_node_speed(reading_t *r, int words, char **word)
+{
+    sw_model_t *model = r->model;
+    uint32_t node = 0;
+    double speed;
+    const char *wrong = whole(r, "the node", word[1], 0, model->ranks - 1,
+                              &node);
+    if (wrong)
+        return wrong;
+    if (!sw_words_real(word[2], 1e9, &speed) || speed < 1e-9)
+        return says(r, "node_speed must be a factor from 1e-9 to 1e9, not "
+                    "%.60s", word[2]);
+    if (!model->node_speed) {
+        model->node_speed = malloc(model->ranks * sizeof *model->node_speed);
+        if (!model->node_speed)
+            return no_memory;
+        for (uint32_t i = 0; i < model->ranks; i++)
+            model->node_speed[i] = 1;
+    }
+    model->node_speed[node] = speed;
+    return NULL;
+}
+
 static const char *read_reduce(reading_t *r, int words, char **word)
 {
     return rate_of(r, "reduce", word[1], &r->model->reduce);
@@ -371,6 +396,12 @@ static const char *read_reduce(reading_t *r, int words, char **word)
 static const char *read_test(reading_t *r, int words, char **word)
 {
     return time_of(r, "test", word[1], &r->model->test);
+}
+
+static const char *read_loggopsim(reading_t *r, int words, char **word)
+{
+    r->model->loggopsim = true;
+    return NULL;
 }
 
 static const char *read_rule(reading_t *r, int words, char **word)
@@ -397,8 +428,10 @@ static const struct {
     {"network", read_network, 1, WORDS_MOST, "network KIND KEY VALUE ..."},
     {"noise", read_noise, 3, 3, "noise PERIOD DURATION SEED"},
     {"cpu_speed", read_speed, 1, 1, "cpu_speed FACTOR"},
+    {"node_speed", read_node_speed, 2, 2, "node_speed NODE FACTOR"},
     {"reduce", read_reduce, 1, 1, "reduce NS_A_BYTE"},
     {"test", read_test, 1, 1, "test NS"},
+    {"loggopsim", read_loggopsim, 0, 0, "loggopsim"},
     {"formula", read_rule, 0, WORDS_MOST, NULL},
     {"messages", read_rule, 0, WORDS_MOST, NULL},
     {"table", read_rule, 0, WORDS_MOST, NULL},
@@ -449,6 +482,35 @@ static const char *read_line(reading_t *r, char *text, size_t length)
     return lines[i].read(r, words, word);
 }
 
+static bool copy(sw_link_point_t **points, uint32_t count)
+{
+    if (!*points)
+        return true;
+    sw_link_point_t *own = malloc(count * sizeof *own);
+    if (own)
+        memcpy(own, *points, count * sizeof *own);
+    *points = own;
+    return own;
+}
+
+/* A class without a line takes the link of the next wider one that has any. */
+static bool widen(reading_t *r)
+{
+    for (int i = SW_CLASS_NETWORK - 1; i >= 0; i--) {
+        if (r->has_link[i] || !r->has_link[i + 1])
+            continue;
+        sw_model_link_t *link = &r->model->links[i];
+        *link = r->model->links[i + 1];
+        r->has_link[i] = true;
+        bool good = copy(&link->given, link->given_count);
+        for (int k = 0; k < SW_STATES; k++)
+            good &= copy(&link->points[k], link->point_count[k]);
+        if (!good)
+            return false;
+    }
+    return true;
+}
+
 /* What waited for all lines. */
 static const char *finish(reading_t *r)
 {
@@ -463,9 +525,13 @@ static const char *finish(reading_t *r)
             places->node[rank] = rank / places->per_node;
             places->domain[rank] = rank % places->per_node / by;
         }
+    if (!widen(r))
+        return no_memory;
     if (!r->network)
         return NULL;
     r->line = r->network_line;
+    if (model->loggopsim)
+        return "LogGOPSim's rule has no network whose links messages share";
     char *word[WORDS_MOST + 1];
     int words = split(r->network, word);
     model->network = sw_network_make(sw_model_nodes(model), words, word,

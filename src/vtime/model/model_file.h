@@ -10,6 +10,7 @@
  *     link CLASS KEY VALUE [KEY VALUE ...]
  *                 CLASS: self, domain, node, network
  *                 KEY: o_send, o_recv, L, g, O_send, O_recv, G, S
+ *                 a class without a line takes that of the next wider one
  *     state NUMBER NS NS_A_BYTE
  *                 of a rank that has computed for so long, and so long a byte
  *                 that it sends (model.h); 1 first, then 2, 3
@@ -25,8 +26,11 @@
  *                 the heads of network_*.c have the keys
  *     noise PERIOD DURATION SEED
  *     cpu_speed FACTOR
+ *     node_speed NODE FACTOR
+ *                 besides; of a node without a line: 1
  *     reduce NS_A_BYTE
  *     test NS
+ *     loggopsim   messages by its rule (model.h)
  *
  * and of collectives, OP being a name of op.h's, or `all`; the last line that
  * fits a call counts:

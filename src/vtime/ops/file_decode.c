@@ -113,7 +113,7 @@ static bool read_shape(sw_op_file_t *f, sw_op_cursor_t *at, sw_cursor_t *c,
         uint64_t what = sw_varint(c), before = sw_varint(c);
         op->what = (uint8_t)what;
         op->tag = (int32_t)before;
-        return what <= SW_THREAD_ENDS && before <= INT32_MAX;
+        return what <= SW_THREAD_NEEDS && before <= INT32_MAX;
     }
     default:
         op->bytes = sw_varint(c);

@@ -108,7 +108,12 @@ static inline bool sw_op_has_context(unsigned kind)
            kind == SW_OP_WINDOW;
 }
 
-/* Threads of a rank that call MPI at once. Their operations lie in one
+/* Also: a rank whose operations are a partial order (SW_THREAD_GRAPH before all
+ * else). They are COMPUTE, SEND and RECV without requests. An operation begins
+ * when those are over that it needs, and its processor is free: NEEDS before it
+ * names them, GOES the processor. All whose processors differ go on at once.
+ *
+ * Threads of a rank that call MPI at once. Their operations lie in one
  * sequence, in the order in which the host took them, which is that of
  * matching; but each thread has a clock of its own, and waits by itself. A rank
  * that has threads says so before all else. 0 is the first. */
@@ -118,7 +123,13 @@ typedef enum {
                          * on no earlier than this one is done with all that it
                          * has put, but the last `tag`                     */
     SW_THREAD_ENDS,     /* it does nothing more, for now                   */
+    SW_THREAD_GRAPH,    /* the operations that follow are a partial order  */
+    SW_THREAD_NEEDS,    /* the next operation needs that which is so many
+                         * (tag, from 1) before it; request: SW_NEEDS_...  */
 } sw_thread_op_t;
+
+#define SW_NEEDS_OVER 1u        /* needs its end        */
+#define SW_NEEDS_BEGUN 2u       /* needs its beginning  */
 
 typedef enum {
     SW_SELECT_ANY,      /* wait for one: which?                */

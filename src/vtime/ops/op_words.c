@@ -112,6 +112,13 @@ void sw_op_words(const sw_vop_t *op, char *words, size_t room)
             put(to, "no section");
         break;
     case SW_OP_THREAD:
+        if (op->what == SW_THREAD_GRAPH || op->what == SW_THREAD_NEEDS) {
+            put(to, op->what == SW_THREAD_GRAPH ? "partial order"
+                    : op->request == SW_NEEDS_BEGUN
+                    ? "needs the beginning of %d before"
+                    : "needs %d before", op->tag);
+            break;
+        }
         put(to, op->what == SW_THREAD_GOES ? "thread %u"
                 : op->what == SW_THREAD_AFTER ? "after thread %u"
                 : "thread %u ends", op->request);

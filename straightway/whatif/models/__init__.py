@@ -157,7 +157,16 @@ def _whole(data, parts):
         checked({"network": data["network"]}, where)
     if "noise" in data:
         checked({"noise": data["noise"]}, where)
+    if data.get("loggopsim"):
+        _loggopsim(data, where)
     return data
+
+
+def _loggopsim(data, where):
+    """LogGOPSim's rule has no network that messages share."""
+    if data.get("network", {}).get("kind", "none") != "none":
+        raise UserError(f"model {where}: loggopsim = true has no [network]: "
+                        "its messages share no links")
 
 
 def write(model, path, ranks):

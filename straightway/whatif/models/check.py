@@ -34,10 +34,22 @@ def _texts(value):
     return value
 
 
+def _yes(value):
+    if not isinstance(value, bool):
+        raise Wrong("true or false")
+    return value
+
+
 def _factor(value):
     if not 1e-9 <= quantities.number(value, "a factor above 0") <= 1e9:
         raise Wrong("a factor from 1e-9 to 1e9")
     return value
+
+
+def _factors(value):
+    if not isinstance(value, list) or not value:
+        raise Wrong("a list of factors, one for each node, like [1, 1, 0.5]")
+    return [_factor(v) for v in value]
 
 
 def _seed(value):
@@ -131,12 +143,6 @@ NOISE = {"period": quantities.time, "duration": quantities.time,
          "seed": _seed}
 
 
-def _yes(value):
-    if not isinstance(value, bool):
-        raise Wrong("true or false")
-    return value
-
-
 _LIMITS = {"powers_of_two": _yes, "min_bytes": _limit, "max_bytes": _limit,
            "min_ranks": quantities.whole, "max_ranks": quantities.whole}
 # Uses of [[collective]]: their keys, and the required ones.
@@ -156,7 +162,8 @@ USES = {
 TOP = {
     "description": _text, "base": _texts, "nodes": quantities.whole,
     "ranks_per_node": quantities.whole, "ranks_per_domain": quantities.whole,
-    "cpu_speed": _factor, "reduce": quantities.speed,
+    "cpu_speed": _factor, "node_speeds": _factors, "loggopsim": _yes,
+    "reduce": quantities.speed,
     "test": quantities.time,
 }
 TABLES = ("link", "onesided", "network", "noise", "collective", "sources")

@@ -26,6 +26,20 @@ def _place(data, ranks):
     return [f"place {min(per_node or ranks, ranks)} {per_domain}"]
 
 
+def _node_speeds(data, ranks):
+    speeds = data.get("node_speeds")
+    if not speeds:
+        return []
+    nodes = 1
+    for place in _place(data, ranks):
+        nodes = -(-ranks // int(place.split()[1]))
+    if len(speeds) < nodes:
+        raise UserError(f"node_speeds has {len(speeds)} nodes, and {ranks} "
+                        f"ranks are on {nodes}: give one factor for each")
+    return [f"node_speed {node} {_n(speed)}"
+            for node, speed in enumerate(speeds[:ranks])]
+
+
 def _latency_at_the_ends(data, link):
     """A link's L covers one switch. A network that counts its switches itself
     takes this one off."""
@@ -143,6 +157,9 @@ def lines(data, ranks):
                      f"{noise.get('seed', 1)}")
     found += [f"{key} {_n(data[key])}"
               for key in ("cpu_speed", "reduce", "test") if key in data]
+    found += _node_speeds(data, ranks)
+    if data.get("loggopsim"):
+        found.append("loggopsim")
     for rule in data.get("collective", ()):
         for op in rule["op"]:
             found += _rule(op, rule)

@@ -129,6 +129,31 @@ static void test_every_line(void)
     sw_model_free(&m);
     reads(&m, "ranks 1");
     MUST(!m.network && m.ranks == 1 && m.links[SW_CLASS_NODE].S == UINT64_MAX);
+    MUST(!m.loggopsim && !m.node_speed);
+    sw_model_free(&m);
+    reads(&m, "ranks 3\nnode_speed 1 0.5\nnode_speed 2 2\nloggopsim\n");
+    MUST(m.loggopsim && m.node_speed[0] == 1 && m.node_speed[1] == 0.5 &&
+         m.node_speed[2] == 2);
+    sw_model_free(&m);
+}
+
+/* A class without a line takes the link of the next wider one, as its own. */
+static void test_wider_links(void)
+{
+    sw_model_t m;
+    reads(&m, "ranks 8\nlink network L 9\npoint node 8 1 2 3 4\n"
+              "point node 64 5 6 7 8\ngiven node 4096 1 2 3 4\n");
+    for (int i = 0; i < SW_CLASS_NETWORK; i++) {
+        MUST(m.links[i].point_count[0] == 2 && m.links[i].given_count == 1);
+        MUST(m.links[i].points[0][1].bytes == 64);
+    }
+    sw_model_free(&m);
+    reads(&m, "ranks 8\nlink network L 9\nlink domain L 0\n");
+    MUST(m.links[SW_CLASS_NODE].L == 9000);
+    MUST(m.links[SW_CLASS_DOMAIN].L == 0 && m.links[SW_CLASS_SELF].L == 0);
+    sw_model_free(&m);
+    reads(&m, "ranks 8\nlink domain L 5\n");
+    MUST(m.links[SW_CLASS_NODE].L == 0 && m.links[SW_CLASS_NETWORK].L == 0);
     sw_model_free(&m);
 }
 
@@ -140,6 +165,10 @@ static void test_mistakes(void)
     refused("ranks 0\n", 1, "whole number from 1 to 16777216, not 0");
     refused("ranks 16777217\n", 1, "from 1 to 16777216");
     refused("ranks -1\n", 1, "not -1");
+    refused("ranks 2\nnode_speed 2 1\n", 2, "the node must be");
+    refused("ranks 2\nnode_speed 0 0\n", 2, "a factor from 1e-9");
+    refused("ranks 2\nloggopsim\nnetwork crossbar latency 5\n", 3,
+            "LogGOPSim's rule has no network");
     refused("ranks\n", 1, "must be: ranks N");
     refused("ranks 2\nranks 2\n", 2, "twice");
     refused("ranks 2\nplace 0 1\n", 2, "ranks of a node must be");
@@ -264,6 +293,7 @@ int main(void)
     MUST(fd >= 0);
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     test_every_line();
+    test_wider_links();
     test_mistakes();
     test_damage();
     close(fd);

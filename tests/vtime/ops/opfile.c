@@ -69,7 +69,7 @@ static sw_vop_t made(uint64_t *chance, uint32_t rank)
         op.what = (uint8_t)(r >> 20 & 3);
         break;
     case SW_OP_THREAD:
-        op.what = (uint8_t)(r >> 20 & 1);
+        op.what = (uint8_t)((r >> 20) % (SW_THREAD_NEEDS + 1));
         op.tag = op.what ? (int32_t)(random_from(chance) % 3) : 0;
         break;
     case SW_OP_SECTION:
