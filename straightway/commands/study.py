@@ -28,7 +28,7 @@ class Study:
       straightway study -n 8 --runs 5 --html app.html python app.py
 
     The command starts the launcher itself. The first study under an MPI
-    measures this machine for a minute, and keeps the result.
+    measures this machine for some minutes, and keeps the result.
     """
 
     name = "study"

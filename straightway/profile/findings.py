@@ -36,6 +36,7 @@ MANY_BARRIERS = 100         # per rank
 MANY_CREATIONS = 50         # communicators per rank
 MANY_POLLS = 1_000_000      # calls of all ranks
 LATE = 0.05                 # of its compute time: a late rank's surplus
+EXPLAINS = 0.5              # of the waiting: what a cause must be able to make
 SMALL_IO = 65536            # bytes: smaller independent file access is costly
 SHOWN_AGAIN = 16 << 20     # bytes, per rank
 BORDER = 0.1                # less through the border of the busiest part
@@ -157,7 +158,10 @@ def _imbalance(view):
             f"({view.part(waiting)}) for partners that have not come yet. ")
     evidence = {"waiting_s": waiting, "waiting_share": p.waiting_share,
                 "most_compute_s": most / 1e9, "mean_compute_s": mean / 1e9}
-    if most - mean >= LATE * most:
+    # A rank waits for the latest as much longer as that one computes longer.
+    surplus = (most - mean) / 1e9
+    lost = p.lost_share * view.run
+    if most - mean >= LATE * most and surplus >= EXPLAINS * waiting:
         evidence["late_ranks"] = late
         text += (f"{_some(late).capitalize()} "
                  + ("comes late, with " if len(late) == 1 else
@@ -166,9 +170,21 @@ def _imbalance(view):
                  f"{units.duration(mean)}. No library can win this back: "
                  "divide the work more evenly.")
     else:
-        text += ("All ranks compute about as long: the order of their "
-                 "messages, or other programs on the machine, delay them. "
-                 "No library can win this back.")
+        text += (
+            f"The ranks' computing explains at most {_text(surplus)} of it: "
+            f"the one that computes most does so for {units.duration(most)}, "
+            f"where the mean is {units.duration(mean)}. "
+            if most - mean >= LATE * most else
+            "All ranks compute about as long. ")
+        if lost >= EXPLAINS * waiting:
+            evidence["without_processor_s"] = lost
+            text += (f"Outside of waits they used no processor for "
+                     f"{_text(lost)}: other programs on the machine had it, "
+                     "or the ranks slept or read files.")
+        else:
+            text += ("The order of their messages, ranks that are late in "
+                     "turns, or other programs on the machine delay them. "
+                     "No library can win this back.")
     yield Finding("imbalance", "Ranks wait for each other", text, waiting,
                   evidence)
 
@@ -617,14 +633,15 @@ def _own_cost(view):
          cost / time})
 
 
+_GIVEN = "start", "own-cost"
 _ALL = (_little, _imbalance, _oversubscription, _start, _input_output, _tiny,
         _packed, _hot_site, _root, _barriers, _later, _creations, _polling,
         _shown_again, _large_blocks, _large_messages, _windows, _placement)
 
 
 def find(p):
-    """The Findings of a Profile, most seconds first; none if nothing stands
-    out."""
+    """The Findings of a Profile, most seconds first, and last those that no
+    change of the program reduces; none if nothing stands out."""
     view = _View(p)
     if not view.run:
         return []
@@ -632,7 +649,7 @@ def find(p):
              if f.kind == "little-communication"
              or f.seconds >= WORTH * view.run]
     found += _own_cost(view)        # its threshold is the time in MPI
-    return sorted(found, key=lambda f: (-f.seconds, f.kind))
+    return sorted(found, key=lambda f: (f.kind in _GIVEN, -f.seconds, f.kind))
 
 
 NOTHING = (f"Nothing stands out: no advice concerns {WORTH:.0%} of the run "

@@ -66,6 +66,12 @@ class RankTime:
         return self.elapsed - self.communication - self.io
 
     @property
+    def lost(self):
+        """Time without a processor, ns, beyond waits and I/O: the rank may
+        sleep in these."""
+        return max(0, self.wall - self.cpu - self.waiting - self.io)
+
+    @property
     def share(self):
         """Communication's part of the rank's time, 0 to 1."""
         return self.communication / self.elapsed if self.elapsed else 0.0
@@ -99,6 +105,11 @@ class RegionTime:
     @property
     def share(self):
         return self.communication / self.time if self.time else 0.0
+
+    @property
+    def waiting_share(self):
+        """Waiting's part of the region's time, 0 to 1."""
+        return self.waiting / self.time if self.time else 0.0
 
 
 KINDS = ("messages", "one-sided", "collective")     # in the matrix
@@ -335,6 +346,17 @@ class Profile:
         """Communication's part of all ranks' time, 0 to 1."""
         elapsed = self.elapsed
         return self.communication.time / elapsed if elapsed else 0.0
+
+    @property
+    def lost_share(self):
+        """The part of the ranks' time in which they lacked a processor, beyond
+        waits and I/O, 0 to 1; 0 where ranks outnumber the processors, and
+        take them from each other."""
+        wall = sum(r.wall for r in self.ranks)
+        if not wall or any(r.capture.node_ranks > r.capture.node_processors > 0
+                           for r in self.ranks):
+            return 0.0
+        return sum(r.lost for r in self.ranks) / wall
 
     @property
     def waiting_share(self):

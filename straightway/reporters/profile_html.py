@@ -293,7 +293,7 @@ def context(p):
     communicators = tables.communicators()
     return {
         "p": p, "title": words.program(p.job), "words": words,
-        "command": words.command(p.job, whole=True),
+        "command": words.commands(p, whole=True),
         "version": p.ranks[0].capture.version, "facts": _facts(p),
         "warnings": words.warnings(p), "cards": _cards(p),
         "looked_at": _looked_at(p),

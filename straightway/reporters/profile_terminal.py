@@ -24,7 +24,7 @@ def _header(page, p):
     if p.only is not None:
         ranks = f"{units.number(len(p.ranks))} of {ranks}"
     right = f"{ranks} on {nodes}, {units.duration(p.wall)}"
-    left = page.text(words.command(job), "bold")
+    left = page.text(words.commands(p), "bold")
     room = page.width - len(right) - 2
     left.truncate(room, overflow="ellipsis" if page.full else "crop",
                   pad=True)
@@ -181,9 +181,9 @@ def _regions(page, p, top):
     if not regions:
         return
     nodes = p.tells_between
-    page.heading("Regions", "with those within them; comm.: " + (
-        "in MPI; to nodes: of what they send" if nodes else
-        "communication in them"))
+    page.heading("Regions", "with those within them; comm., waiting and I/O: "
+                 "of their time"
+                 + ("; to nodes: of what they send" if nodes else ""))
     page.table(
         [("", "fill"), ("time", "right"), ("of run", "right"),
          ("comm.", "right"), ("waiting", "right"), ("I/O", "right"),
@@ -192,8 +192,8 @@ def _regions(page, p, top):
         [[r.label, units.duration(r.time / len(p.ranks)),
           units.share(r.time / p.elapsed) if p.elapsed else "",
           units.share(r.share),
-          units.share(r.waiting / r.communication) if r.communication
-          else "", units.share(r.io / r.time) if r.time else "",
+          units.share(r.waiting_share) if r.communication else "",
+          units.share(r.io / r.time) if r.time else "",
           units.number(r.entered) if r.entered else "",
           *([units.share(r.sent_between / r.sent)
              if r.sent and r.sent_between is not None else ""]

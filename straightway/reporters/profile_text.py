@@ -101,7 +101,7 @@ def _head(out):
         if 0 < job.began < 1 << 40 else "unknown"
     out.add("@ Straightway profile")
     for name, value in (
-            ("Command", words.command(job, whole=True)),
+            ("Command", words.commands(p, whole=True)),
             ("Version", p.ranks[0].capture.version), ("MPI", job.mpi),
             ("MPI library", job.mpi_library),
             ("Accelerated", "yes" if job.accelerated else "no"),

@@ -1,5 +1,6 @@
 """Words that reports share: the run, and how it ended."""
 
+import collections
 import os
 import time
 
@@ -10,6 +11,7 @@ from straightway.ranges import ranges
 
 NO_RECORDS = ("No MPI call was recorded between MPI_Init and MPI_Finalize: "
               "the program communicates by other means, or not at all.")
+BUSY = 0.05     # of the time without a processor: the run is a poor measurement
 _ENDS = {"abort": "called MPI_Abort",
          "exit": "exited without MPI_Finalize",
          "exec": "became another program without MPI_Finalize",
@@ -31,6 +33,15 @@ def command(job, whole=False):
         any(pair == ("-m", name) for pair in zip(arguments, arguments[1:]))
     first = [] if script else [job.program if whole else name]
     return " ".join([*first, *arguments])
+
+
+def commands(p, whole=False):
+    """command() of a Profile's run; of several programs in one job their ranks
+    and names, as a launcher takes them."""
+    ranks = collections.Counter(program(r.capture.job) for r in p.ranks)
+    if len(ranks) < 2:
+        return command(p.job, whole)
+    return " : ".join(f"-n {n} {name}" for name, n in ranks.items())
 
 
 def mpi(job):
@@ -123,7 +134,20 @@ def nameless(sites):
 
 def warnings(p):
     """Sentences on everything that went wrong."""
-    return _endings(p) + _errors(p) + p.problems
+    return _busy(p) + _endings(p) + _errors(p) + p.problems
+
+
+def _busy(p):
+    """A sentence on a machine that had other work."""
+    if any(r.capture.node_ranks > r.capture.node_processors > 0
+           for r in p.ranks):
+        return ["Ranks outnumber the processors: waiting and moving include "
+                "the time in which a rank had none."]
+    if p.lost_share < BUSY:
+        return []
+    return [f"Outside of waits the ranks used no processor for "
+            f"{units.share(p.lost_share)} of the time: the machine was busy "
+            "with other programs, or the ranks slept or read files."]
 
 
 def _errors(p):

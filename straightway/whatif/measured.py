@@ -48,12 +48,14 @@ import contextlib
 import datetime
 import functools
 import hashlib
+import itertools
 import json
 import os
 import pathlib
 import subprocess
 import sys
 import tempfile
+import time
 
 from straightway import __version__, units
 from straightway.bench import runs
@@ -178,11 +180,26 @@ def load(host, ranks, recalibrate=False, note=lambda text: None):
     about = key(host, most)
     found = None if recalibrate else _kept(about)
     if not found:
-        note(f"measuring this machine, {host.title} (a minute, once)")
-        found = calibrate(host, most, about)
+        found = calibrate(host, most, about, _parts_told(host, note))
         if not is_busy(found):
             _keep(found)
     return found
+
+
+def _parts_told(host, note):
+    """A function that tells which part of a calibration begins."""
+    began, parts = time.monotonic(), 4 + len(STATES)
+    count = itertools.count(1)
+
+    def part(name, others):
+        n, spent = next(count), time.monotonic() - began
+        note(f"measuring {host.title}, part {n} of {parts}: {name}"
+             + (" (some minutes, once)" if n == 1 else
+                f" ({units.duration(1e9 * spent)} so far)")
+             + (f"; other programs use {others:.1f} cores, which takes longer"
+                if others > BUSY else ""))
+
+    return part
 
 
 def is_kept(host, ranks):
@@ -340,18 +357,24 @@ def split(size, trip, share):
     return [size, half, trip - 2 * half, share, half]
 
 
-def calibrate(host, most, about):
-    """Calibrate: a minute or two for each number of ranks."""
+def calibrate(host, most, about, part=lambda name, others: None):
+    """Calibrate: a minute or two for each number of ranks, and more on a busy
+    machine. `part` gets the name of each part as it begins, and the cores that
+    other programs use."""
     runs.check_parts(host)
     others = [hardware.others(LOOK)]
+    part("collectives", others[-1])
     collectives, report = _all_collectives(host, most)
     others.append(hardware.others(LOOK))
+    part("messages", others[-1])
     sizes = [0, 1, *steps(LARGEST, 2)]
     links = _links(_messages(host, "pingpong,stream", sizes))
     given = _given(host)
     others.append(hardware.others(LOOK))
+    part("nonblocking", others[-1])
     parts = _started(host, most)
     others.append(hardware.others(LOOK))
+    part("windows", others[-1])
     onesided, fences = accesses.measure(functools.partial(_tried, host), most)
     for who, times in fences.items():
         if times and who in collectives:
@@ -359,6 +382,7 @@ def calibrate(host, most, about):
     states = []
     for state in STATES:
         others.append(hardware.others(LOOK))
+        part("after computation", others[-1])
         states.append(_after(host, most, links, *state))
     others.append(hardware.others(LOOK))
     found = {

@@ -25,7 +25,8 @@ def quiet(ranks=4, **header):
 def found(job, tmp_path, kind=None):
     p = profile.load(job.write(tmp_path / "a.swcap"))
     all_of_them = findings.find(p)
-    assert all_of_them == sorted(all_of_them, key=lambda f: -f.seconds)
+    assert all_of_them == sorted(all_of_them, key=lambda f: (
+        f.kind in ("start", "own-cost"), -f.seconds))
     for f in all_of_them:
         assert f.text.endswith((".", "straightway run")) and f.title
     if kind is None:
@@ -67,6 +68,34 @@ def test_waiting_of_all_alike_is_not_imbalance_of_compute(tmp_path):
     f = found(uneven(2 * S, 2 * S), tmp_path, "imbalance")
     assert "late_ranks" not in f.evidence
     assert "order of their messages" in f.text
+
+
+def test_a_surplus_that_cannot_cause_the_waiting_is_no_cause(tmp_path):
+    """100 ms of compute, 150 ms on rank 3: 38 ms more than the mean do not
+    make the others wait for 9 s."""
+    f = found(uneven(9100 * MS, 9050 * MS), tmp_path,
+              "imbalance")
+    assert "late_ranks" not in f.evidence
+    assert "divide the work" not in f.text
+    assert "explains at most 37.5 ms of it" in f.text
+    assert "late in turns" in f.text
+
+
+def test_lost_processors_are_the_cause_where_they_can_be(tmp_path):
+    job = uneven(2 * S, 2 * S)
+    for rank in job.ranks:
+        rank.header["cpu"] = 5 * S
+    f = found(job, tmp_path, "imbalance")
+    assert f.evidence["without_processor_s"] == pytest.approx(3)
+    assert "used no processor for 3.00 s" in f.text
+
+
+def test_what_a_program_cannot_change_comes_last(tmp_path):
+    job = uneven(2 * S)
+    for rank in job.ranks:
+        rank.header["init_time"] = 15 * S
+    kinds = found(job, tmp_path)
+    assert kinds[-1] == "start" and "imbalance" in kinds
 
 
 def test_little_waiting_is_not_told(tmp_path):

@@ -15,7 +15,7 @@ import pytest
 import straightway
 from harness import captures
 from harness.captures import MS, S
-from straightway import profile
+from straightway import profile, units
 from straightway.capture import file as capture
 from straightway.errors import UserError
 from straightway.profile import tables
@@ -134,6 +134,38 @@ def test_the_page_says_what_matters(run, path):
     assert "Ranks 6-7 come late" in out
     assert re.search(r"^MPI_Allreduce +62\.5 KiB +62\.5 KiB$", out, re.M)
     assert lines[-1] == "More: straightway report halo.swcap --html"
+
+
+def test_a_busy_machine_is_said_first(run, tmp_path):
+    job = captures.halo(8)
+    for rank in job.ranks:
+        rank.header["cpu"] = job.wall // 2
+    _, out, _ = run("report", job.write(tmp_path / "a.swcap"))
+    first = " ".join(" ".join(out.splitlines()[:5]).split())
+    assert "Outside of waits the ranks used no processor for 3" in first
+    _, out, _ = run("report", captures.halo(8).write(tmp_path / "b.swcap"))
+    assert "used no processor" not in out
+
+
+def test_several_programs_in_one_job_are_all_named(run, tmp_path):
+    job = captures.halo(8)
+    for rank in job.ranks[3:]:
+        rank.header["job"] = {**rank.header["job"], "program": "/opt/ocean"}
+    _, out, _ = run("report", job.write(tmp_path / "a.swcap"))
+    assert out.startswith("-n 3 app : -n 5 ocean ")
+
+
+def test_waiting_of_a_region_is_the_same_on_all_pages(run, path, tmp_path):
+    one = next(r for r in profile.load(path).regions() if r.name == "solve")
+    assert 0 < one.waiting < one.communication < one.time
+    share = units.share(one.waiting / one.time)
+    _, out, _ = run("report", path)
+    line = next(x for x in out.splitlines() if x.strip().startswith("solve "))
+    assert share in line
+    run("report", path, "--html", tmp_path / "a.html")
+    row = re.search(r"<tr[^>]*>(?:(?!</tr>).)*>solve<.*?</tr>",
+                    (tmp_path / "a.html").read_text(), re.S)[0]
+    assert share in row
 
 
 def test_one_node_has_no_bytes_between_nodes(run, tmp_path):

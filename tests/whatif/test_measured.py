@@ -1,11 +1,11 @@
 """The machine as a model: what calibrations become, and where they are kept."""
 
 import json
+import re
 import subprocess
 import types
 
 import pytest
-
 from straightway import native
 from straightway.errors import UserError
 from straightway.machine import hardware as machine
@@ -103,9 +103,14 @@ def test_a_message_is_split_into_parts_that_sum_to_half_a_round_trip():
 def test_calibrations_are_made_once(bench):
     said = []
     one = measured.load(HOST, 2, note=said.append)
-    assert len(bench.asked) == BENCHES and "a minute" in said[0]
+    assert len(bench.asked) == BENCHES
+    assert [re.search(r"part \d of 6: [a-z ]+", s)[0] for s in said] == [
+        f"part {n} of 6: {name}" for n, name in enumerate(
+            ("collectives ", "messages ", "nonblocking ", "windows ",
+             "after computation ", "after computation "), 1)]
+    assert "(some minutes, once)" in said[0] and "so far" in said[1]
     assert measured.load(HOST, 2, note=said.append) == one
-    assert len(bench.asked) == BENCHES and len(said) == 1
+    assert len(bench.asked) == BENCHES and len(said) == 6
     measured.load(HOST, 2, recalibrate=True)
     assert len(bench.asked) == 2 * BENCHES
 
