@@ -23,11 +23,10 @@
 #include "inside.h"
 
 #include "node/base/grow.h"
+#include "vtime/base/lookup.h"
 #include "vtime/model/words.h"
 
 #include <stdlib.h>
-
-enum { CPUS_MOST = 1 << 16 };
 
 typedef struct {
     uint8_t kind;               /* COMPUTE, SEND, RECV */
@@ -64,8 +63,9 @@ struct sw_graph {
     uint32_t count, room, over;
     edge_t *edges;
     uint32_t edge_count, edge_room;
-    cpu_t *cpus;
+    cpu_t *cpus;                /* the first is number 0 */
     uint32_t cpu_count, cpu_room;
+    sw_lookup_t cpu_of;         /* number -> its place, and 1 */
     bool read;                  /* to its end */
     uint32_t cpu, unmet;        /* of the next that is read */
     sw_ps_t in;                 /* loggopsim: of its port */
@@ -80,6 +80,7 @@ void sw_graph_free(sw_graph_t *g)
         free(g->nodes);
         free(g->edges);
         free(g->cpus);
+        sw_lookup_free(&g->cpu_of);
     }
     free(g);
 }
@@ -115,24 +116,24 @@ static bool needs(sw_engine_t *engine, sw_rank_t *rank, const sw_vop_t *op)
     return true;
 }
 
-static bool room_for_cpu(sw_engine_t *engine, sw_rank_t *rank)
+/* The next operations are those of a processor. */
+static bool goes_to(sw_engine_t *engine, sw_graph_t *g, uint32_t number)
 {
-    sw_graph_t *g = rank->graph;
-    if (g->cpu >= CPUS_MOST)
-        return wrong(engine, rank, "there is no such processor");
-    while (g->cpu_count <= g->cpu) {
-        if (!sw_grow(&g->cpus, g->cpu_count, &g->cpu_room, sizeof *g->cpus))
-            return no_memory(engine);
+    uint64_t *place = sw_lookup_put(&g->cpu_of, number);
+    if (!place || (!*place && !sw_grow(&g->cpus, g->cpu_count, &g->cpu_room,
+                                       sizeof *g->cpus)))
+        return no_memory(engine);
+    if (!*place) {
         g->cpus[g->cpu_count++] = (cpu_t){.free = 0};
+        *place = g->cpu_count;
     }
+    g->cpu = (uint32_t)*place - 1;
     return true;
 }
 
 static bool add(sw_engine_t *engine, sw_rank_t *rank, const sw_vop_t *op)
 {
     sw_graph_t *g = rank->graph;
-    if (!room_for_cpu(engine, rank))
-        return false;
     if (!sw_grow(&g->nodes, g->count, &g->room, sizeof *g->nodes))
         return no_memory(engine);
     g->nodes[g->count++] = (node_t){
@@ -147,10 +148,8 @@ static bool add(sw_engine_t *engine, sw_rank_t *rank, const sw_vop_t *op)
 static bool read_one(sw_engine_t *engine, sw_rank_t *rank, const sw_vop_t *op)
 {
     rank->operations++;
-    if (op->kind == SW_OP_THREAD && op->what == SW_THREAD_GOES) {
-        rank->graph->cpu = op->request;
-        return true;
-    }
+    if (op->kind == SW_OP_THREAD && op->what == SW_THREAD_GOES)
+        return goes_to(engine, rank->graph, op->request);
     if (op->kind == SW_OP_THREAD && op->what == SW_THREAD_NEEDS)
         return needs(engine, rank, op);
     if (op->kind != SW_OP_COMPUTE && op->kind != SW_OP_SEND &&
@@ -523,5 +522,5 @@ bool sw_graph_begin(sw_engine_t *engine, sw_rank_t *rank)
     if (!g)
         return no_memory(engine);
     g->strand = (sw_strand_t){.rank = rank->main.rank};
-    return sw_graph_read(engine, rank);
+    return goes_to(engine, g, 0) && sw_graph_read(engine, rank);
 }

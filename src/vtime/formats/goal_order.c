@@ -202,10 +202,10 @@ static bool in_a_circle(const order_t *o)
 
 typedef enum { WRITTEN, OPEN, FAILED } outcome_t;
 
+/* The functions that say why something fails return false; a try FAILED then. */
 static outcome_t failed(bool said)
 {
-    (void)said;
-    return FAILED;
+    return said ? WRITTEN : FAILED;
 }
 
 /* All of them, in an order. */
@@ -236,7 +236,7 @@ static outcome_t put_all(order_t *o)
     return flush(o) ? WRITTEN : failed(cannot_write(o));
 }
 
-/* As nothing had been written. */
+/* Forget a try: no operation has been written yet. */
 static void again(order_t *o)
 {
     for (uint32_t i = 0; i < o->of->node_count; i++) {

@@ -124,7 +124,7 @@ static void stuck_and_wrong(void)
     sw_engine_stuck(r->engine, 0, text, sizeof text);
     MUST(!strcmp(text, "receive from 1, tag 8"));
     ranks_free(r);
-    for (int which = 0; which < 4; which++) {
+    for (int which = 0; which < 3; which++) {
         r = ranks_linked(2);
         graph(r, 0);
         compute(r, 0, 5);
@@ -132,14 +132,25 @@ static void stuck_and_wrong(void)
             needs(r, 0, 2, SW_NEEDS_OVER);
         else if (which == 1)
             collective(r, 0, SW_COLLECTIVE_BARRIER, -1, 0, 0);
-        else if (which == 2)
-            send(r, 0, 2, 0, 1);
         else
-            cpu(r, 0, 1 << 20);
+            send(r, 0, 2, 0, 1);
         compute(r, 0, 5);
         MUST(ranks_try(r, 0) == SW_ENGINE_WRONG);
         ranks_free(r);
     }
+}
+
+/* A processor's number may be any, and the rank has two. */
+static void a_high_number(void)
+{
+    ranks_t *r = ranks_linked(1);
+    graph(r, 0);
+    compute(r, 0, 5);
+    cpu(r, 0, UINT32_MAX - 1);
+    compute(r, 0, 7);
+    ranks_run(r);
+    ENDS(r, 0, 7);
+    ranks_free(r);
 }
 
 /* LogGOPSim's rule ---------------------------------------------------------- */
@@ -330,6 +341,19 @@ static void loggopsim_synchronous(void)
     ranks_free(r);
 }
 
+/* A rank without operations gets a message. */
+static void loggopsim_to_an_empty_rank(void)
+{
+    ranks_t *r = loggopsim(3);
+    send(r, 0, 1, 0, 8);
+    cpu(r, 2, 9);
+    compute(r, 2, 1);
+    send(r, 0, 2, 0, 8);
+    ranks_run(r);
+    ENDS(r, 0, 2 * 1500000);
+    ranks_free(r);
+}
+
 int main(void)
 {
     whichever_is_first();
@@ -337,6 +361,8 @@ int main(void)
     receiving_takes_a_processor();
     as_a_sequence();
     stuck_and_wrong();
+    a_high_number();
+    loggopsim_to_an_empty_rank();
     as_loggopsim_says();
     loggopsim_in_a_sequence();
     loggopsim_synchronous();
