@@ -3,6 +3,7 @@ only there, and in characters of its encoding."""
 
 import contextlib
 import os
+import re
 import shutil
 import sys
 import textwrap
@@ -78,6 +79,17 @@ class Page:
                                   break_on_hyphens=False):
             self._cut(self.text(" " * indent + line.replace("\0", " "),
                                 style))
+
+    def names(self, head, names, indent=0):
+        """A list of names without spaces, as in a,n[1-3,7]: lines end after
+        commas."""
+        line = " " * indent + head
+        for name in re.findall("[^,]+,?|,", names):
+            if len(line) + len(name) > self.width and line.strip():
+                self.line(line.rstrip())
+                line = " " * (indent + 2)
+            line += name
+        self.line(line)
 
     def whole(self, value, style=""):
         """A line to copy: never cut, however long."""

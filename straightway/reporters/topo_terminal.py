@@ -24,12 +24,45 @@ def _switches(page, place, indent=0):
     inner = [part for part in place.parts if part.kind == "switch"]
     nodes = [part for part in place.parts if part.kind == "node"]
     if nodes:
-        page.paragraph("nodes " + words.names_of(nodes), indent=indent)
+        page.names("nodes ", words.names_of(nodes), indent)
     for part in inner:
         page.paragraph(f"switch {part.name or part.number}: "
                        + words.many(len(part.all("node")), "node"),
                        indent=indent)
         _switches(page, part, indent + 2)
+
+
+def _fits(page, table):
+    columns, rows = table
+    return sum(max(map(len, cells)) + 1
+               for cells in zip(columns, *rows)) <= page.width + 1
+
+
+def _devices(page, table):
+    """What is near to what is never cut: models go below, or each device has
+    its own lines."""
+    columns, rows = table
+    if not _fits(page, table) and "model" in columns:
+        at = columns.index("model")
+        models = {}
+        for row in rows:
+            if row[at]:
+                models.setdefault(row[at], []).append(row[0])
+        small = (columns[:at] + columns[at + 1:],
+                 [row[:at] + row[at + 1:] for row in rows])
+        if _fits(page, small):
+            _table(page, small)
+            for model, names in models.items():
+                page.paragraph(f"{model}: {', '.join(names)}", "dim")
+            return
+    if _fits(page, table):
+        _table(page, table)
+        return
+    for row in rows:
+        page.line(row[0])
+        for name, text in zip(columns[1:], row[1:]):
+            if text:
+                page.paragraph(f"{name}: {text}", indent=4)
 
 
 def _nodes(page, found):
@@ -46,7 +79,7 @@ def _nodes(page, found):
         _table(page, words.domain_rows(node, here if len(nodes) == 1 else []))
         if words.survey.devices(node):
             page.line()
-            _table(page, words.device_rows(node))
+            _devices(page, words.device_rows(node))
 
 
 def _matrix(page, cores):
