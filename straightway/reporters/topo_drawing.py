@@ -19,7 +19,8 @@ _BOLD = 1.26                    # how much wider a title's letters are
 _MOST = 12                      # lines of names in a box
 # Widths of letters, at most: readers' fonts differ.
 _WIDTHS = {letter: width for letters, width in (
-    ("ijlI|'", 3.6), (" .,:;!/()[]ftr-", 5), ("mMWw@%", 11.2)) for letter in letters}
+    ("ijlI|'", 3.6), (" .,:;!/()[]ftr-", 5), ("mMWw@%", 11.2))
+           for letter in letters}
 _LEAST = 4 * (_CORE + _GAP) + 3 * _PAD  # a box of four cores in a row
 WIDEST = 1160
 
@@ -68,6 +69,9 @@ def _broken(text, widest, bold=1):
     for word in re.findall(r"[^,\s]*[,\s]+|[^,\s]+", text):
         if lines[-1] and _length((lines[-1] + word).rstrip()) * bold > room:
             lines.append("")
+        if _length(lines[-1] + word.rstrip()) * bold <= room:
+            lines[-1] += word
+            continue
         for letter in word:
             if lines[-1] and _length(lines[-1] + letter.strip()) * bold > room:
                 lines.append("")

@@ -2,16 +2,36 @@
 it, and what was measured."""
 
 import dataclasses
+import re
 
 from straightway import units
 from straightway.reporters import topo_words as words
 from straightway.reporters.doctor_terminal import put_check
 from straightway.reporters.page import Page
 
+_LEAST = 16             # columns for a list that goes on below
+
+
+def _parts(text, room):
+    """Lines of a list, which end after its commas."""
+    lines = [""]
+    for word in re.findall(r"[^,\s]*[,\s]+|[^,\s]+", text):
+        if lines[-1] and len((lines[-1] + word).rstrip()) > room:
+            lines.append("")
+        lines[-1] += word
+    return [line.rstrip() for line in lines]
+
 
 def _table(page, table):
+    """A table whose last column goes on below where it has no room."""
     columns, rows = table
-    numbers = [all(row[i].replace(".", "").isdigit() for row in rows)
+    room = page.width - sum(max(map(len, cells)) + 1 for cells in
+                            list(zip(columns, *rows))[:-1])
+    if room >= _LEAST:
+        rows = [[*(row[:-1] if i == 0 else [""] * len(row[:-1])), part]
+                for row in rows for i, part in enumerate(
+                    _parts(row[-1], room))]
+    numbers = [all(row[i].replace(".", "").isdigit() for row in table[1])
                for i in range(len(columns))]
     page.table([(name, "right" if number else "fill"
                  if i == len(columns) - 1 else "left")

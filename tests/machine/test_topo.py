@@ -180,6 +180,21 @@ def test_devices_and_their_nearness(files, capsys):
     assert "mlx5_1 (package 1)" in lines["GPU card2"]
 
 
+def test_a_long_list_of_processors_goes_on_below(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    machine = machines.Machine(packages=1, l3s=1, cores=48, threads=2,
+                               apart=False)
+    node = hwloc.parse(machines.xml(machine), "x")
+    for core in node.all("core")[1::2]:
+        core.cpus = 0
+    for place in [*node.all("cache"), *node.all("package"), *node.all("numa")]:
+        place.cpus = sum(core.cpus for core in place.all("core"))
+    page = output.text(topo_terminal, survey.Survey(node, "lstopo"))
+    assert max(map(len, page.splitlines())) <= 80 and "\u2026" not in page
+    said = "".join(page.split())
+    assert ",".join(f"{n}-{n + 1}" for n in range(0, 96, 4)) in said
+
+
 @pytest.mark.parametrize("columns", [60, 80])
 @pytest.mark.parametrize("model", ["", "GH100 [H100 SXM5 80GB] of a maker "
                                    "with a long name"])
