@@ -195,6 +195,10 @@ class Convert:
 class WhatIf:
     """Predict a program's time under other conditions.
 
+    First try, with all-to-all exchanges that take no time:
+
+      straightway whatif run -n 4 --free alltoall ./app
+
     Straightway runs the unmodified program in virtual time. It charges what the
     program computes by its own processor time, and what it communicates by a
     model. So any number of ranks runs on the cores there are.
@@ -205,7 +209,6 @@ class WhatIf:
       convert  convert what was recorded to another form
       measure  measure the times between nodes
 
-      straightway whatif run -n 64 --free alltoall ./app
       straightway whatif run -n 64 --network hdr200 --nodes 16 ./app
       straightway whatif measure --launcher "srun -N 2 -n 2"
       straightway whatif run -n 4 --nodes 2 ./app

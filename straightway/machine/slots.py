@@ -153,8 +153,9 @@ def plural(level):
 
 def _number(given, text):
     if not text.isdecimal() or not 1 <= int(text) <= MOST:
-        raise UserError(f"--machine {given}: {text or 'nothing'} is no number "
-                        "of parts; give numbers as in 50x2x24")
+        what = "this" if text == given else text or "nothing"
+        raise UserError(f"--machine {given}: {what} is no number of parts; "
+                        "give a file that exists, or numbers as in 50x2x24")
     return int(text)
 
 

@@ -3,6 +3,7 @@ only there, and in characters of its encoding."""
 
 import contextlib
 import os
+import re
 import shutil
 import sys
 import textwrap
@@ -54,8 +55,18 @@ class Page:
         return Text(printable(value), style)
 
     def line(self, value="", style=""):
-        """One line, cut at the page's width."""
-        text = value if isinstance(value, Text) else self.text(value, style)
+        """A line. A plain text goes on below where it is too long; a Text,
+        which has columns, is cut at the page's width."""
+        if not isinstance(value, Text):
+            if len(value) > self.width:
+                start = len(value) - len(value.lstrip(" "))
+                self.paragraph(value, style, min(start, self.width // 2))
+                return
+            value = self.text(value, style)
+        self._cut(value)
+
+    def _cut(self, text):
+        """Print a Text, cut at the page's width."""
         text.truncate(self.width, overflow="ellipsis" if self.full
                       else "crop")
         self.console.print(text, soft_wrap=True)
@@ -66,14 +77,32 @@ class Page:
         value = units.WITH_UNIT.sub(lambda match: "\0" + match.group(1), value)
         for line in textwrap.wrap(value, self.width - indent,
                                   break_on_hyphens=False):
-            self.line(" " * indent + line.replace("\0", " "), style)
+            self._cut(self.text(" " * indent + line.replace("\0", " "),
+                                style))
+
+    def names(self, head, names, indent=0):
+        """A list of names without spaces, as in a,n[1-3,7]: lines end after
+        commas."""
+        line = " " * indent + head
+        for name in re.findall("[^,]+,?|,", names):
+            if len(line) + len(name) > self.width and line.strip():
+                self.line(line.rstrip())
+                line = " " * (indent + 2)
+            line += name
+        self.line(line)
 
     def whole(self, value, style=""):
         """A line to copy: never cut, however long."""
         self.console.print(self.text(value, style), soft_wrap=True)
 
     def heading(self, title, note=""):
+        """A title, with a note behind it, or below it where this is too long.
+        """
         self.line()
+        if len(title) + 2 + len(note) > self.width:
+            self.line(title, "bold")
+            self.paragraph(note, "dim")
+            return
         text = self.text(title, "bold")
         if note:
             text.append_text(self.text(f"  {note}", "dim"))

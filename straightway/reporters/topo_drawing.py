@@ -5,6 +5,7 @@ drawn once where no ranks tell them apart. Lengths are units of the drawing, and
 html/topo.css has its colours.
 """
 
+import re
 from xml.sax.saxutils import escape
 
 from straightway import units
@@ -13,7 +14,13 @@ from straightway.reporters import topo_words as words
 
 _CORE, _TALL = 34, 26           # a core's box
 _PAD, _GAP, _HEAD = 8, 6, 20
-_LETTER, _BOLD = 6.4, 7.8       # width of a letter, at most; of a title's
+_LINE = 14                      # from a line of text to the next one
+_BOLD = 1.26                    # how much wider a title's letters are
+_MOST = 12                      # lines of names in a box
+# Widths of letters, at most: readers' fonts differ.
+_WIDTHS = {letter: width for letters, width in (
+    ("ijlI|'", 3.6), (" .,:;!/()[]ftr-", 5), ("mMWw@%", 11.2))
+           for letter in letters}
 _LEAST = 4 * (_CORE + _GAP) + 3 * _PAD  # a box of four cores in a row
 WIDEST = 1160
 
@@ -22,27 +29,54 @@ class _Box:
     """A rectangle with a text, and boxes in it at their places."""
 
     def __init__(self, kind, text, width, height, tip=""):
-        self.kind, self.text, self.tip = kind, text, tip
+        """`text`: a text, or a list of lines."""
+        self.lines = [text] if isinstance(text, str) else text
+        self.kind, self.tip = kind, tip or " ".join(self.lines)
         self.width, self.height = width, height
         self.inner = []                 # (x, y, _Box)
 
     def svg(self, x, y):
         yield (f'<rect class="{self.kind}" x="{x:.0f}" y="{y:.0f}" '
                f'width="{self.width:.0f}" height="{self.height:.0f}" rx="3">'
-               f"<title>{escape(self.tip or self.text)}</title></rect>")
+               f"<title>{escape(self.tip)}</title></rect>")
+        first = y + 14
+        how = f'class="title" x="{x + _PAD:.0f}"'
         if not self.inner:
-            yield (f'<text x="{x + self.width / 2:.0f}" '
-                   f'y="{y + self.height / 2 + 4:.0f}" text-anchor="middle">'
-                   f"{escape(self.text)}</text>")
-        else:
-            yield (f'<text class="title" x="{x + _PAD}" y="{y + 14:.0f}">'
-                   f"{escape(self.text)}</text>")
+            first = y + (self.height - _LINE * (len(self.lines) - 1)) / 2 + 4
+            how = f'text-anchor="middle" x="{x + self.width / 2:.0f}"'
+        for i, line in enumerate(self.lines):
+            yield (f'<text {how} y="{first + _LINE * i:.0f}">{escape(line)}'
+                   "</text>")
         for dx, dy, box in self.inner:
             yield from box.svg(x + dx, y + dy)
 
 
-def _wide(text, letter=_LETTER):
-    return len(text) * letter + 2 * _PAD
+def _length(text):
+    return sum(_WIDTHS.get(c, 11.2 if ord(c) > 0x2fff else
+                           8.8 if c.isupper() else 7.1) for c in text)
+
+
+def _wide(text, bold=1):
+    """The width of a box around a text, or around lines of text."""
+    lines = [text] if isinstance(text, str) else text
+    return max(map(_length, lines), default=0) * bold + 2 * _PAD
+
+
+def _broken(text, widest, bold=1):
+    """Lines of a text that fit a box of this width. They end after commas and
+    spaces, and within a name only where it alone is too long."""
+    lines, room = [""], widest - 2 * _PAD
+    for word in re.findall(r"[^,\s]*[,\s]+|[^,\s]+", text):
+        if lines[-1] and _length((lines[-1] + word).rstrip()) * bold > room:
+            lines.append("")
+        if _length(lines[-1] + word.rstrip()) * bold <= room:
+            lines[-1] += word
+            continue
+        for letter in word:
+            if lines[-1] and _length(lines[-1] + letter.strip()) * bold > room:
+                lines.append("")
+            lines[-1] += letter
+    return [line.strip() for line in lines if line.strip()] or [""]
 
 
 def _across(row):
@@ -66,7 +100,9 @@ def _filled(kind, text, boxes, widest, tip="", below=()):
     """A box around boxes, and others below these."""
     rows = _rows(boxes, widest) + _rows(below, widest)
     made = _Box(kind, text, 0, 0, tip)
-    y = _HEAD
+    inside = max(map(_across, rows), default=0) + 2 * _PAD
+    made.lines = _broken(text, max(widest, inside), _BOLD)
+    y = _HEAD + _LINE * (len(made.lines) - 1)
     for row in rows:
         x = _PAD
         for box in row:
@@ -74,7 +110,7 @@ def _filled(kind, text, boxes, widest, tip="", below=()):
             x += box.width + _GAP
         made.width = max(made.width, x - _GAP + _PAD)
         y += max((box.height for box in row), default=0) + _GAP
-    made.width = max(made.width, _wide(text, _BOLD))
+    made.width = max(made.width, _wide(made.lines, _BOLD))
     made.height = y - _GAP + _PAD
     return made
 
@@ -110,7 +146,8 @@ def _devices(place):
                    " ".join(filter(None, (device.model, device.address))))
 
 
-def _place(place, ranks, widest):
+def _place(place, ranks, widest, more=""):
+    """`more`: what a node's title says at its end."""
     inner = place.parts
     if len(place.all("core")) <= 1 and place.kind in ("cache", "core"):
         return _core((place.all("core") or [place])[0], ranks)
@@ -123,7 +160,7 @@ def _place(place, ranks, widest):
              if part.kind != "thread"]
     if place.kind == "node":
         text = ", ".join(filter(None, (place.name or "node",
-                                       words.model(place))))
+                                       words.model(place)))) + more
     else:
         text = _place_text(place)
     return _filled(place.kind, text, boxes, widest, below=list(_devices(place)))
@@ -138,11 +175,8 @@ def _nodes(found, widest):
         return
     for nodes in survey.kinds_of_nodes(found.tree):
         if nodes[0].parts:
-            box = _place(nodes[0], [], widest)
-            if len(nodes) > 1:
-                box.text += f"; {len(nodes)} nodes are alike"
-                box.width = max(box.width, _wide(box.text, _BOLD))
-            yield box
+            yield _place(nodes[0], [], widest, "" if len(nodes) == 1 else
+                         f"; {len(nodes)} nodes are alike")
 
 
 def _network(place, widest):
@@ -152,8 +186,11 @@ def _network(place, widest):
     nodes = [part for part in place.parts if part.kind == "node"]
     text = place.title()
     if nodes:
-        names = words.names_of(nodes)
-        boxes.append(_Box("node", names, _wide(names), _TALL,
+        names = _broken(words.names_of(nodes), max(_LEAST, widest - 2 * _PAD))
+        if len(names) > _MOST:
+            names[_MOST - 1:] = [f"… of {words.many(len(nodes), 'node')}"]
+        boxes.append(_Box("node", names, _wide(names),
+                          _TALL + _LINE * (len(names) - 1),
                           ", ".join(node.name for node in nodes)))
     return _filled("package", text, boxes, widest)
 

@@ -2,16 +2,36 @@
 it, and what was measured."""
 
 import dataclasses
+import re
 
 from straightway import units
 from straightway.reporters import topo_words as words
 from straightway.reporters.doctor_terminal import put_check
 from straightway.reporters.page import Page
 
+_LEAST = 16             # columns for a list that goes on below
+
+
+def _parts(text, room):
+    """Lines of a list, which end after its commas."""
+    lines = [""]
+    for word in re.findall(r"[^,\s]*[,\s]+|[^,\s]+", text):
+        if lines[-1] and len((lines[-1] + word).rstrip()) > room:
+            lines.append("")
+        lines[-1] += word
+    return [line.rstrip() for line in lines]
+
 
 def _table(page, table):
+    """A table whose last column goes on below where it has no room."""
     columns, rows = table
-    numbers = [all(row[i].replace(".", "").isdigit() for row in rows)
+    room = page.width - sum(max(map(len, cells)) + 1 for cells in
+                            list(zip(columns, *rows))[:-1])
+    if room >= _LEAST:
+        rows = [[*(row[:-1] if i == 0 else [""] * len(row[:-1])), part]
+                for row in rows for i, part in enumerate(
+                    _parts(row[-1], room))]
+    numbers = [all(row[i].replace(".", "").isdigit() for row in table[1])
                for i in range(len(columns))]
     page.table([(name, "right" if number else "fill"
                  if i == len(columns) - 1 else "left")
@@ -24,12 +44,45 @@ def _switches(page, place, indent=0):
     inner = [part for part in place.parts if part.kind == "switch"]
     nodes = [part for part in place.parts if part.kind == "node"]
     if nodes:
-        page.paragraph("nodes " + words.names_of(nodes), indent=indent)
+        page.names("nodes ", words.names_of(nodes), indent)
     for part in inner:
         page.paragraph(f"switch {part.name or part.number}: "
                        + words.many(len(part.all("node")), "node"),
                        indent=indent)
         _switches(page, part, indent + 2)
+
+
+def _fits(page, table):
+    columns, rows = table
+    return sum(max(map(len, cells)) + 1
+               for cells in zip(columns, *rows)) <= page.width + 1
+
+
+def _devices(page, table):
+    """What is near to what is never cut: models go below, or each device has
+    its own lines."""
+    columns, rows = table
+    if not _fits(page, table) and "model" in columns:
+        at = columns.index("model")
+        models = {}
+        for row in rows:
+            if row[at]:
+                models.setdefault(row[at], []).append(row[0])
+        small = (columns[:at] + columns[at + 1:],
+                 [row[:at] + row[at + 1:] for row in rows])
+        if _fits(page, small):
+            _table(page, small)
+            for model, names in models.items():
+                page.paragraph(f"{model}: {', '.join(names)}", "dim")
+            return
+    if _fits(page, table):
+        _table(page, table)
+        return
+    for row in rows:
+        page.line(row[0])
+        for name, text in zip(columns[1:], row[1:]):
+            if text:
+                page.paragraph(f"{name}: {text}", indent=4)
 
 
 def _nodes(page, found):
@@ -46,7 +99,7 @@ def _nodes(page, found):
         _table(page, words.domain_rows(node, here if len(nodes) == 1 else []))
         if words.survey.devices(node):
             page.line()
-            _table(page, words.device_rows(node))
+            _devices(page, words.device_rows(node))
 
 
 def _matrix(page, cores):

@@ -235,7 +235,14 @@ def _converted(source, made, **how):
         raise UserError(
             f"{source}: neither recorded operations (*.swops), nor a "
             "trace (*.swtrace), nor GOAL\n  (*.goal), and read as SMPI's list "
-            f"of traces: {error}", error.status) from None
+            f"of traces: {_without(source, str(error))}",
+            error.status) from None
+
+
+def _without(source, message):
+    """A message that does not name the file again."""
+    message = message.replace(f"{source} is ", "it is ", 1)
+    return re.sub(rf"^{re.escape(str(source))}:(\d+): ", r"line \1: ", message)
 
 
 def _magic(path):

@@ -1,11 +1,15 @@
 """doctor: what is there, what is missing, and the command that mends it."""
 
+import dataclasses
+import io
 import json
 import re
 
 import pytest
 from harness import patience
 from harness.hosts import COMMAND, ROOT
+from straightway.machine.checks import Check
+from straightway.reporters import doctor_terminal
 from test_command import environment
 
 
@@ -55,6 +59,33 @@ def test_a_refused_service_is_found_missing():
     _, checks = report(STRAIGHTWAY_REFUSE="peerfd")
     assert checks["memfd"]["status"] == "ok"
     assert checks["peer mapping"]["status"] == "missing"
+
+
+@pytest.mark.parametrize("width", [60, 80, 100])
+def test_no_line_is_wider_than_the_terminal(monkeypatch, width):
+    monkeypatch.setenv("COLUMNS", str(width))
+    path = "/opt/site/" + "software/" * 2 + "lib/libstraightway.so"
+    remedy = "export FIRST_OF_TWO_LONG_NAMES=1 SECOND_OF_TWO_LONG_NAMES=1"
+    made = [Check("a group", "a name", "missing", path, "time " * 30, text)
+            for text in (remedy, "word " * 40 + "end", "short")]
+    made.append(Check("a group", "another", "ok", "x/" * 100))
+    out = io.StringIO()
+    doctor_terminal.render({
+        "machine": {"host": "h", "cpu": "c" * 30, "kernel": "5"},
+        "checks": [dataclasses.asdict(check) for check in made]}, out)
+    lines = out.getvalue().splitlines()
+    assert max(map(len, lines)) <= width
+    text = "".join(out.getvalue().split())
+    assert text.count(path) == 3 and "x/" * 100 in text
+    assert text.count("time" * 30) == 3 and "word" * 40 + "end" in text
+    # What can be copied in one piece is one line.
+    assert any(path in line for line in lines)
+    assert any(remedy in line for line in lines) or width < len(remedy)
+
+
+def test_the_diagnosis_of_this_machine_fits_80_columns():
+    done = doctor()
+    assert max(map(len, done.stdout.splitlines())) <= 80
 
 
 SHARED = ("windows", "blocks given away", "partitioned messages")

@@ -210,10 +210,15 @@ def test_a_wrong_member_of_json_is_named(tmp_path, change, what):
 @pytest.mark.parametrize("text, names", [
     ("a", "a"), ("n[1-3]", "n1 n2 n3"), ("n[08-10]", "n08 n09 n10"),
     ("n[1,3],gpu2", "n1 n3 gpu2"), ("r[1-2]n[1-2]", "r1n1 r1n2 r2n1 r2n2"),
-    ("c0-[0-1]", "c0-0 c0-1")])
+    ("c0-[0-1]", "c0-0 c0-1"),
+    ("frontier[00001-00003,09408]",
+     "frontier00001 frontier00002 frontier00003 frontier09408"),
+    ("n[9999-10001]", "n9999 n10000 n10001")])
 def test_a_list_of_names(text, names):
     assert hostlist.expand(text) == names.split()
     assert hostlist.expand(hostlist.fold(names.split())) == names.split()
+    if not text.startswith("r["):           # it folds the last number alone
+        assert hostlist.fold(names.split()) == text
 
 
 def test_guids_are_no_names_with_numbers():

@@ -14,7 +14,7 @@ from harness import nodes as test_nodes
 from harness.hosts import COMMAND
 from straightway import cli
 from straightway.machine import groups, hardware, job, survey
-from straightway.machine.readers import hwloc, saved
+from straightway.machine.readers import furnish, hwloc, saved, slurm
 from straightway.ranges import ranges
 from straightway.reporters import (heat, output, topo_html, topo_json,
                                    topo_svg, topo_terminal)
@@ -150,7 +150,9 @@ def test_a_network_whose_nodes_are_alike(files, capsys):
     assert model.data["network"]["nodes_per_leaf"] == 6
     assert model.lines(12 * machines.DOMAINS.count)
     assert cli.main(["topo", "--saved", str(out["json"])]) == 0
-    assert capsys.readouterr().out.splitlines()[2:] == page.splitlines()[2:]
+    # Below the names of the files.
+    assert capsys.readouterr().out.partition("\n\n")[2] == \
+        page.partition("\n\n")[2]
 
 
 @pytest.mark.parametrize("words, what", [
@@ -176,6 +178,41 @@ def test_devices_and_their_nearness(files, capsys):
     lines = {line.split("  ")[0].strip(): line for line in page.splitlines()}
     assert "mlx5_0 (PCI switch)" in lines["GPU card0"]
     assert "mlx5_1 (package 1)" in lines["GPU card2"]
+
+
+def test_a_long_list_of_processors_goes_on_below(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    machine = machines.Machine(packages=1, l3s=1, cores=48, threads=2,
+                               apart=False)
+    node = hwloc.parse(machines.xml(machine), "x")
+    for core in node.all("core")[1::2]:
+        core.cpus = 0
+    for place in [*node.all("cache"), *node.all("package"), *node.all("numa")]:
+        place.cpus = sum(core.cpus for core in place.all("core"))
+    page = output.text(topo_terminal, survey.Survey(node, "lstopo"))
+    assert max(map(len, page.splitlines())) <= 80 and "\u2026" not in page
+    said = "".join(page.split())
+    assert ",".join(f"{n}-{n + 1}" for n in range(0, 96, 4)) in said
+
+
+@pytest.mark.parametrize("columns", [60, 80])
+@pytest.mark.parametrize("model", ["", "GH100 [H100 SXM5 80GB] of a maker "
+                                   "with a long name"])
+def test_the_nearest_adapter_is_never_cut(files, capsys, monkeypatch, columns,
+                                          model):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    found = survey.Survey(hwloc.read(files / "gpus.xml"), "lstopo")
+    for device, _ in survey.devices(found.tree):
+        device.model = model if device.kind == "gpu" else ""
+    page = output.text(topo_terminal, found)
+    assert max(map(len, page.splitlines())) <= columns
+    assert "mlx5_0 (PCI switch)" in page and "mlx5_1 (package 1)" in page
+    assert " ".join(page.split()).count(model) >= 1
+    for device, _ in survey.devices(found.tree):
+        device.name = f"{device.name}-with-a-name-of-many-words"
+    page = output.text(topo_terminal, found)
+    assert "mlx5_0-with-a-name-of-many-words (PCI switch)" in \
+        " ".join(page.split())
 
 
 # Forms --------------------------------------------------------------------------
@@ -275,12 +312,64 @@ def test_the_page_in_a_browser(browser, tmp_path, width, dark):
         assert len(fills) == len(set(fills)) >= 4
 
 
-OVERFLOWS = """[...document.querySelectorAll('.topo rect')].filter(r => {
-    const t = r.nextElementSibling, a = r.getBBox(), b = t.getBBox();
-    return t.tagName == 'text' && b.width && (b.x < a.x + 1 ||
+# Each text belongs to the box before it.
+OVERFLOWS = """[...document.querySelectorAll('.topo text')].filter(t => {
+    let r = t;
+    while (r.tagName != 'rect') r = r.previousElementSibling;
+    const a = r.getBBox(), b = t.getBBox();
+    return b.width && (b.x < a.x + 1 ||
         b.x + b.width > a.x + a.width - 1 || b.y < a.y ||
-        b.y + b.height > a.y + a.height); }).map(r =>
-    r.nextElementSibling.textContent)"""
+        b.y + b.height > a.y + a.height); }).map(t => t.textContent)"""
+CLUSTER = (
+    "SwitchName=s0 Nodes=frontier[00001-00128]\n"
+    "SwitchName=s1 Nodes=login1,GPU-WWMM-node,gpu-node-c,"
+    "frontier[00300,00302,00305,00307,00311-00350,09408]\n"
+    "SwitchName=a-long-name-of-a-switch-in-the-third-hall-with-more-words-"
+    "than-a-box-has-room-for Nodes=" + ",".join(
+        f"cabinet-x{i}c0s0b{j}n0" for i in range(40) for j in (0, 2))
+    + "\nSwitchName=top Switches=s[0-1],a-long-name-of-a-switch-in-the-third-"
+    "hall-with-more-words-than-a-box-has-room-for\n")
+
+
+@pytest.fixture
+def cluster(tmp_path):
+    (tmp_path / "cluster.conf").write_text(CLUSTER)
+    (tmp_path / "node.xml").write_text(machines.xml(machines.Machine(
+        packages=2, numas=4, l3s=2)))
+    tree = furnish(slurm.read(tmp_path / "cluster.conf"),
+                   hwloc.read(tmp_path / "node.xml"))
+    return survey.Survey(tree, "files")
+
+
+@pytest.mark.parametrize("columns", [60, 80])
+def test_no_line_ends_inside_a_name(monkeypatch, cluster, columns):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    page = output.text(topo_terminal, cluster)
+    lines = page.splitlines()
+    assert max(map(len, lines)) <= columns
+    assert "nodes frontier[00001-00128]" in page
+    network = page[page.index("Network"):page.index("alike")]
+    for i in range(40):
+        for j in (0, 2):
+            assert f"cabinet-x{i}c0s0b{j}n0" in network
+
+
+@pytest.mark.parametrize("width", [400, 800, 1280])
+def test_a_clusters_names_stay_inside_boxes_and_boxes_inside_the_page(
+        browser, tmp_path, cluster, width):
+    for name, form in ("topo.svg", topo_svg), ("topo.html", topo_html):
+        (tmp_path / name).write_text(output.text(form, cluster))
+        page = browser.open(tmp_path / name, width=width)
+        assert page.evaluate(OVERFLOWS) == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.evaluate(
+        "(s => [s.scrollWidth, s.clientWidth])(document.querySelector("
+        "'#machine .scroll')).reduce((a, b) => a <= b)")
+    assert "frontier[00001-00128]" in (tmp_path / "topo.svg").read_text()
+    assert page.evaluate(
+        "[...document.querySelectorAll('h3 .name')].filter("
+        "e => e.getClientRects().length > 1 || e.offsetHeight > 30).length") \
+        == 0
 
 
 @pytest.mark.parametrize("width", [400, 1280])

@@ -735,6 +735,29 @@ def test_no_color_leaves_no_style(monkeypatch):
         assert ("\x1b" in out.getvalue()) is styled
 
 
+@pytest.mark.parametrize("text", [None, "junk", "0 compute"])
+def test_an_error_names_a_file_once(run, tmp_path, text):
+    path = tmp_path / "odd"
+    path.write_text(text) if text else path.mkdir()
+    status, out, err = run("whatif", "replay", path)
+    assert status == 1 and not out
+    assert err.count(str(path)) == 1 and "SMPI" in err
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_what_explains_a_page_is_never_cut(monkeypatch, width):
+    monkeypatch.setenv("COLUMNS", str(width))
+    said = "time from MPI_Init to MPI_Finalize; speed-up: over the " \
+        "baseline that this machine measured, on average of all ranks"
+    out = io.StringIO()
+    shown = page.Page(out)
+    shown.heading("Predictions", said)
+    shown.line("  " + said)
+    assert max(map(len, out.getvalue().splitlines())) <= width
+    assert "\u2026" not in out.getvalue()
+    assert " ".join(out.getvalue().split()).count(said) == 2
+
+
 def test_a_page_goes_to_stdout(run):
     status, out, _ = run("topo", "--html", "-")
     assert status == 0 and out.lstrip().lower().startswith("<!doctype html>")

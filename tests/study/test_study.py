@@ -351,6 +351,27 @@ def test_the_page_has_gain_bound_and_profile(run, runner, browser, width,
 
 
 
+def test_tables_fit_a_page_or_show_that_they_scroll(
+        monkeypatch, run, runner, browser, tmp_path):
+    job = captures.halo(8)
+    for rank in job.ranks:
+        for name in "MPI_Neighbor_alltoallw_init", "MPI_Ineighbor_allgatherv":
+            for size in 8, 3 << 20:
+                rank.call(name, 123456, 12 * captures.S, size=size)
+    ran(monkeypatch, job, tmp_path)
+    report_of(run, "-n", "2", "./app")
+    too_wide = ("[...document.querySelectorAll('.scroll')].filter(e => "
+                "e.scrollWidth > e.clientWidth + 1)"
+                ".map(e => e.getAttribute('aria-label'))")
+    shown = browser.open("page.html", width=1280)
+    assert shown.evaluate(too_wide) == []
+    shown.size(400, 900)
+    assert "MPI operations" in shown.evaluate(too_wide)
+    edges = shown.evaluate("getComputedStyle(document.querySelector("
+                           "'#operations .scroll')).backgroundAttachment")
+    assert edges == "local, local, scroll, scroll"
+
+
 # What messages stand for in predictions --------------------------------------
 
 def side(folder, calls):

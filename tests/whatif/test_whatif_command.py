@@ -353,6 +353,13 @@ def test_a_subcommand_has_a_help_with_an_example(run, word):
     assert max(map(len, out.splitlines())) <= 80
 
 
+def test_the_help_begins_with_a_first_try(run):
+    _, out, _ = run("whatif", "--help")
+    usage, title, _, tried, *_ = out.split("\n\n")
+    assert usage.startswith("usage:") and "Predict" in title
+    assert tried.startswith("  straightway whatif run -n 4 ")
+
+
 def test_the_help_names_the_subcommands_and_stays_short(run):
     status, out, err = run("whatif", "--help")
     assert status == 0 and not err

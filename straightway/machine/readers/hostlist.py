@@ -3,9 +3,8 @@
 import itertools
 import re
 
-from straightway.machine import processors
-
 MOST = 1 << 20          # names: a longer list must be a mistake
+_LONGEST = 8            # digits of a number; more are an address or a serial
 
 _GUID = re.compile(r"[SHR]-[0-9a-f]{8,}$", re.I)
 _BRACKETS = re.compile(r"\[([^\[\]]*)\]")
@@ -54,7 +53,7 @@ def fold(names):
               if digits[:1] == "0" and len(digits) > 1}
     for name, (stem, digits) in zip(names, parts):
         key = stem, len(digits) if stem in padded else 0
-        if not digits or len(digits) > 4 or _GUID.match(name):
+        if not digits or len(digits) > _LONGEST or _GUID.match(name):
             found.append(name)
         elif key in groups:
             groups[key].add(int(digits))
@@ -68,8 +67,15 @@ def fold(names):
 
 
 def _folded(stem, width, numbers):
-    runs = processors.text(sum(1 << n for n in numbers))
-    text = re.sub(r"\d+", lambda n: n[0].zfill(width), runs)
+    """n, 2, [1, 2, 3, 7]: n[01-03,07]"""
+    runs = []
+    for number in numbers:
+        if runs and runs[-1][1] == number - 1:
+            runs[-1][1] = number
+        else:
+            runs.append([number, number])
+    text = ",".join("-".join(f"{n:0{width}}" for n in sorted(set(run)))
+                    for run in runs)
     return stem + (text if len(numbers) == 1 else f"[{text}]")
 
 
