@@ -36,6 +36,8 @@ typedef struct {
     int32_t peer, tag;
     uint32_t unmet;             /* of what it needs        */
     uint32_t edges;             /* the first, and 1        */
+    uint32_t above, edge;       /* of met(): whose edge led here, and 1; the
+                                 * next one to look at, and 1 */
     uint64_t size;              /* bytes, or ps            */
     sw_ps_t since;              /* its place in line       */
     sw_ps_t began;
@@ -190,35 +192,6 @@ static void in_line(sw_engine_t *engine, sw_rank_t *rank, uint32_t number,
     look_at(engine, rank, number, sw_ps_max(now, cpu->free));
 }
 
-/* What it needs is there. */
-static void start(sw_engine_t *engine, sw_rank_t *rank, uint32_t number,
-                  sw_ps_t time);
-
-static void met(sw_engine_t *engine, sw_rank_t *rank, uint32_t number,
-                bool begun, sw_ps_t time)
-{
-    sw_graph_t *g = rank->graph;
-    for (uint32_t i = g->nodes[number].edges; i; i = g->edges[i - 1].next) {
-        const edge_t *edge = &g->edges[i - 1];
-        node_t *to = &g->nodes[edge->to];
-        if (edge->begun != begun)
-            continue;
-        to->since = sw_ps_max(to->since, engine->model->loggopsim
-                              ? g->nodes[number].began : time);
-        if (!--to->unmet)
-            start(engine, rank, edge->to, time);
-    }
-}
-
-static void begins(sw_engine_t *engine, sw_rank_t *rank, uint32_t number,
-                   sw_ps_t time)
-{
-    node_t *node = &rank->graph->nodes[number];
-    node->begun = true;
-    node->began = time;
-    met(engine, rank, number, true, time);
-}
-
 static bool context_of(sw_engine_t *engine, sw_rank_t *rank,
                        const node_t *node, uint64_t *context)
 {
@@ -240,7 +213,8 @@ static sw_request_t *request_of(sw_engine_t *engine, sw_rank_t *rank,
     return r;
 }
 
-static void start(sw_engine_t *engine, sw_rank_t *rank, uint32_t number,
+/* What it needs is there. True: it begins. */
+static bool start(sw_engine_t *engine, sw_rank_t *rank, uint32_t number,
                   sw_ps_t time)
 {
     node_t *node = &rank->graph->nodes[number];
@@ -250,15 +224,59 @@ static void start(sw_engine_t *engine, sw_rank_t *rank, uint32_t number,
         in_line(engine, rank, node->cpu,
                 node->kind == SW_OP_SEND ? SENDS : OTHERS, node->since, number,
                 NULL, time);
-        return;
+        return false;
     }
     if (!context_of(engine, rank, node, &context))
-        return;
+        return false;
     sw_request_t *r = request_of(engine, rank, number, SW_REQUEST_RECV);
     r->context = context;
     r->posted = time;
-    begins(engine, rank, number, time);
+    node->begun = true;
+    node->began = time;
     sw_match_receive(engine, r);
+    return true;
+}
+
+/* It has begun, or is over: what needs that may begin. A receive begins at once,
+ * and what needs its beginning comes next, before its neighbours. A file may
+ * have a chain of any length, so the way back stands in the nodes. */
+static void met(sw_engine_t *engine, sw_rank_t *rank, uint32_t number,
+                bool begun, sw_ps_t time)
+{
+    sw_graph_t *g = rank->graph;
+    uint32_t at = number;
+    g->nodes[at].above = 0;
+    g->nodes[at].edge = g->nodes[at].edges;
+    for (;;) {
+        uint32_t i = g->nodes[at].edge;
+        if (!i && !g->nodes[at].above)
+            return;
+        if (!i) {
+            at = g->nodes[at].above - 1;
+            continue;
+        }
+        const edge_t *edge = &g->edges[i - 1];
+        node_t *to = &g->nodes[edge->to];
+        g->nodes[at].edge = edge->next;
+        if (edge->begun != (begun || at != number))
+            continue;
+        to->since = sw_ps_max(to->since, engine->model->loggopsim
+                              ? g->nodes[at].began : time);
+        if (!--to->unmet && start(engine, rank, edge->to, time)) {
+            to->above = at + 1;
+            to->edge = to->edges;
+            at = edge->to;
+        }
+    }
+}
+
+static void begins(sw_engine_t *engine, sw_rank_t *rank, uint32_t number,
+                   sw_ps_t time)
+{
+    node_t *node = &rank->graph->nodes[number];
+    node->begun = true;
+    node->began = time;
+    met(engine, rank, number, true, time);
 }
 
 /* The rank's time is its busiest processor's. */
@@ -487,8 +505,9 @@ static void wait_for_all(sw_engine_t *engine, sw_rank_t *rank)
     rank->waits->waiter = &rank->main;
     rank->main.pending = 1;
     for (uint32_t i = 0; i < g->count && !engine->wrong; i++)
-        if (!g->nodes[i].unmet && !g->nodes[i].begun && !g->nodes[i].ready)
-            start(engine, rank, i, 0);
+        if (!g->nodes[i].unmet && !g->nodes[i].begun && !g->nodes[i].ready &&
+            start(engine, rank, i, 0))
+            met(engine, rank, i, true, 0);
 }
 
 bool sw_graph_read(sw_engine_t *engine, sw_rank_t *rank)

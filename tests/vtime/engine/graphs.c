@@ -5,6 +5,8 @@
  */
 #include "ranks.h"
 
+#include <pthread.h>
+
 static void graph(ranks_t *r, uint32_t rank)
 {
     put(r, rank, (sw_vop_t){.kind = SW_OP_THREAD, .what = SW_THREAD_GRAPH});
@@ -151,6 +153,55 @@ static void a_high_number(void)
     ranks_run(r);
     ENDS(r, 0, 7);
     ranks_free(r);
+}
+
+/* Receives that need one another's beginning are posted in this order, and the
+ * first message is the first one's. */
+static void in_the_order_of_posting(void)
+{
+    ranks_t *r = ranks_linked(2);
+    graph(r, 0);
+    recv(r, 0, 1, 8);
+    needs(r, 0, 1, SW_NEEDS_BEGUN);
+    recv(r, 0, 1, 8);
+    needs(r, 0, 2, SW_NEEDS_OVER);
+    compute(r, 0, 50000);
+    send(r, 1, 0, 8, 1);
+    compute(r, 1, 1000000);
+    send(r, 1, 0, 8, 1);
+    ranks_run(r);
+    sw_ps_t last = r->result.end;
+    MUST(last < 1040000);
+    ranks_free(r);
+}
+
+/* A chain may have any length, and the stack has not. */
+static void *a_long_chain(void *unused)
+{
+    enum { LONG = 20000 };
+    ranks_t *r = ranks_linked(2);
+    graph(r, 0);
+    for (int i = 0; i < LONG; i++) {
+        if (i)
+            needs(r, 0, 1, SW_NEEDS_BEGUN);
+        recv(r, 0, 1, 8);
+        send(r, 1, 0, 8, 1);
+    }
+    ranks_run(r);
+    MUST(r->result.messages == LONG);
+    ranks_free(r);
+    return unused;
+}
+
+static void on_a_small_stack(void *(*run)(void *))
+{
+    pthread_t thread;
+    pthread_attr_t small;
+    MUST(!pthread_attr_init(&small));
+    MUST(!pthread_attr_setstacksize(&small, 256 << 10));
+    MUST(!pthread_create(&thread, &small, run, NULL));
+    MUST(!pthread_join(thread, NULL));
+    pthread_attr_destroy(&small);
 }
 
 /* LogGOPSim's rule ---------------------------------------------------------- */
@@ -362,6 +413,8 @@ int main(void)
     as_a_sequence();
     stuck_and_wrong();
     a_high_number();
+    in_the_order_of_posting();
+    on_a_small_stack(a_long_chain);
     loggopsim_to_an_empty_rank();
     as_loggopsim_says();
     loggopsim_in_a_sequence();
