@@ -42,7 +42,8 @@ class Place:
 
     kind: str
     number: int = 0             # the system's for numa and thread, else counted
-    name: str = ""              # of a switch, a node; the model of a package
+    name: str = ""              # of a switch, a node; the model of a package;
+    #                             the kind of a core, where there are several
     cpus: int = 0               # a set of processors.py
     memory: int = 0             # bytes of a numa or a node
     level: int = 0              # of a cache
@@ -120,6 +121,18 @@ def _split_memories(places):
             for other in numas)]
     return [place for place in places
             if not any(place is one for one in memories)], memories
+
+
+def name_cores(node, kinds):
+    """Name a node's cores after their kinds: [(name, processors), ...]. One
+    kind alone has no name."""
+    cores = node.all("core")
+    found = [(name, cpus) for name, cpus in kinds
+             if any(core.cpus & cpus for core in cores)]
+    for name, cpus in found if len(found) > 1 else ():
+        for core in cores:
+            if core.cpus & cpus:
+                core.name = name
 
 
 def nest(node, places):

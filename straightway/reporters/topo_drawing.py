@@ -131,7 +131,7 @@ def _core(core, ranks):
     if bound:
         kind = "core taken" if len(bound) == 1 else "core twice"
         text = "r" + words.number_list([r.number for r in bound])
-    tip = (f"{core.title()}, processors "
+    tip = (f"{core.title()}, {core.name + ', ' * bool(core.name)}processors "
            f"{words.processors.text(core.cpus)}")
     if here:
         tip += "; ranks that may run here: " + words.number_list(

@@ -95,6 +95,8 @@ def _nodes(page, found):
         for text in filter(None, (words.model(node), words.own_caches(node)
                                   and f"each core: {words.own_caches(node)}")):
             page.line(text, "dim")
+        for text in words.core_sentences(node):
+            page.paragraph(text, "dim")
         here = [r for r in found.ranks if r.node == node.number]
         _table(page, words.domain_rows(node, here if len(nodes) == 1 else []))
         if words.survey.devices(node):

@@ -22,10 +22,29 @@ def many(count, noun):
     return f"{count:,} {noun}{'s' * (count != 1)}"
 
 
+def core_kinds(node):
+    """{name of a kind of core: its cores}; empty where all are alike."""
+    found = {}
+    for core in node.all("core"):
+        if core.name:
+            found.setdefault(core.name, []).append(core)
+    return found
+
+
+def core_sentences(node):
+    """performance: cores 0-7, processors 0-15"""
+    return [f"{name}: cores {number_list([c.number for c in cores])}, "
+            f"processors {processors.text(sum(c.cpus for c in cores))}"
+            for name, cores in core_kinds(node).items()]
+
+
 def summary(node):
     """2 packages, 4 NUMA domains, 64 cores, 128 threads, 256 GiB"""
     found = tree.counts(node)
-    parts = [many(found[kind], noun) for kind, noun in (
+    kinds = ", ".join(f"{len(cores)} {name}"
+                      for name, cores in core_kinds(node).items())
+    parts = [many(found[kind], noun) + f" ({kinds})" * (
+        kind == "core" and bool(kinds)) for kind, noun in (
         ("package", "package"), ("numa", "NUMA domain"), ("core", "core"),
         ("thread", "thread")) if found.get(kind)]
     if node.memory:

@@ -68,7 +68,7 @@ class Machine:
 
 # lstopo's XML -----------------------------------------------------------------
 
-def _mask(cpus):
+def mask(cpus):
     words = []
     while cpus or not words:
         words.append(f"0x{cpus & 0xffffffff:08x}")
@@ -79,7 +79,7 @@ def _mask(cpus):
 def _object(kind, number, cpus, **more):
     extra = "".join(f' {name}="{value}"' for name, value in more.items())
     return (f'<object type="{kind}" os_index="{number}" '
-            f'cpuset="{_mask(cpus)}"{extra}>')
+            f'cpuset="{mask(cpus)}"{extra}>')
 
 
 def _io(adapter):

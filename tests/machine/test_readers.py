@@ -9,6 +9,7 @@ from straightway.errors import UserError
 from straightway.machine import processors, tree
 from straightway.machine.readers import (furnish, hostlist, hwloc,
                                          ibnetdiscover, saved, slurm, sysfs)
+from straightway.reporters import topo_words
 
 
 def sets(node):
@@ -58,7 +59,7 @@ def test_old_systems_have_masks_in_place_of_lists(machine, tmp_path):
         cpus = processors.parse(path.read_text())
         name = path.name.replace("_list", "_map" if "shared" in path.name
                                  else "")
-        path.with_name(name).write_text(machines._mask(cpus).replace(
+        path.with_name(name).write_text(machines.mask(cpus).replace(
             "0x", "") + "\n")
         path.unlink()
     assert sets(sysfs.read(root)) == sets(before)
@@ -102,6 +103,65 @@ def test_this_machine_can_be_read():
         other = hwloc.ask(hwloc.tool())
         assert {(p.kind, p.level, p.cpus) for p in node.walk()} == {
             (p.kind, p.level, p.cpus) for p in other.walk()}
+
+
+def _hybrid():
+    """Two fast cores of two threads, and four slow ones."""
+    text = machines.xml(machines.DOMAINS)
+    node = hwloc.parse(text, "x")
+    cores = node.all("core")
+    fast = sum(core.cpus for core in cores[:2])
+    return text, cores, fast, node.cpus & ~fast
+
+
+def test_hwloc_tells_fast_cores_from_slow_ones(tmp_path):
+    text, cores, fast, slow = _hybrid()
+    assert not any(core.name for core in cores)
+    kinds = [f'<cpukind cpuset="{machines.mask(cpus)}"><info name="FrequencyMaxMHz" '
+             f'value="{mhz}"/>{more}</cpukind>' for cpus, mhz, more in (
+                 (slow, 3700, ""), (fast, 5100, ""))]
+    one = hwloc.parse(text.replace("</topology>", "".join(
+        kinds) + "</topology>"), "x")
+    assert [core.name for core in one.all("core")] == [
+        "kind 1 5100 MHz"] * 2 + ["kind 0 3700 MHz"] * (len(cores) - 2)
+    named = "".join(kinds).replace(
+        "</cpukind>", '<info name="CoreType" value="IntelAtom"/></cpukind>',
+        1).replace('value="5100"/>', 'value="5100"/><info name="CoreType" '
+                   'value="IntelCore"/>')
+    one = hwloc.parse(text.replace("</topology>", named + "</topology>"), "x")
+    assert {core.name for core in one.all("core")} == {"IntelCore",
+                                                       "IntelAtom"}
+    assert f"(2 IntelCore, {len(cores) - 2} IntelAtom)" in \
+        topo_words.summary(one)
+    assert topo_words.core_sentences(one)[0] == (
+        "IntelCore: cores 0-1, processors " + processors.text(fast))
+    path = tmp_path / "saved.json"
+    path.write_text(json.dumps({"schema": saved.SCHEMA,
+                                "tree": saved.plain(one)}))
+    assert saved.read(path).all("core")[0].name == "IntelCore"
+    alike = hwloc.parse(text.replace("</topology>", kinds[0].replace(
+        machines.mask(slow), machines.mask(slow | fast)) + "</topology>"), "x")
+    assert not any(core.name for core in alike.all("core"))
+
+
+@pytest.mark.parametrize("how", ["intel", "arm"])
+def test_sysfs_tells_fast_cores_from_slow_ones(how, tmp_path):
+    base = tmp_path / "devices/system/cpu"
+    for cpu in range(4):
+        topology = base / f"cpu{cpu}/topology"
+        topology.mkdir(parents=True)
+        (topology / "core_cpus_list").write_text(f"{cpu}\n")
+        (topology / "package_cpus_list").write_text("0-3\n")
+        if how == "arm":
+            (base / f"cpu{cpu}/cpu_capacity").write_text(
+                "1024\n" if cpu < 1 else "446\n")
+    (base / "online").write_text("0-3\n")
+    for unit, cpus in (("core", "0"), ("atom", "1-3")) * (how == "intel"):
+        (tmp_path / f"devices/cpu_{unit}").mkdir()
+        (tmp_path / f"devices/cpu_{unit}/cpus").write_text(cpus + "\n")
+    names = [core.name for core in sysfs.read(tmp_path).all("core")]
+    assert names == (["performance"] + ["efficiency"] * 3 if how == "intel"
+                     else ["capacity 1024"] + ["capacity 446"] * 3)
 
 
 def test_hwloc_1_and_3_name_things_otherwise():

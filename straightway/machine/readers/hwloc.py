@@ -14,7 +14,7 @@ from straightway.errors import UserError
 from straightway.machine import processors
 from straightway.machine.readers import text_of, wrong
 from straightway.machine.tree import (GPU, MEMORY, NETWORK, Crossing, Device, Place,
-                                      nest, place_devices)
+                                      name_cores, nest, place_devices)
 
 _TOOLS = ("lstopo-no-graphics", "lstopo")
 _KINDS = {"Package": "package", "Socket": "package", "NUMANode": "numa",
@@ -43,6 +43,7 @@ class _Reader:
         self.stack = []         # of objects: (attributes, what they made)
         self.version = None     # of the file, once it has begun
         self.lines = {}         # of places, by id
+        self.kinds = []         # of cores, slowest first: [words, processors]
 
     def _wrong(self, what, line=None):
         return wrong(self.path, line or self.parser.CurrentLineNumber, what,
@@ -63,6 +64,11 @@ class _Reader:
         except Crossing as error:
             raise self._wrong(str(error), self.lines[id(error.place)]) \
                 from None
+        name_cores(self.node, [
+            (about.get("CoreType") or " ".join(filter(None, (
+                f"kind {number}", about.get("FrequencyMaxMHz", "") and
+                about["FrequencyMaxMHz"] + " MHz"))), cpus)
+            for number, (about, cpus) in enumerate(self.kinds)])
         self.node.memory = self.memory + sum(
             place.memory for place in self.places if place.kind == "numa")
         for device, _ in self.devices:
@@ -85,8 +91,12 @@ class _Reader:
             if not attributes.get("type"):
                 raise self._wrong("an object without type")
             self.stack.append((attributes, self._make(attributes)))
+        elif element == "cpukind":
+            self.kinds.append(({}, self._cpus(attributes)))
         elif element == "info" and self.stack:
             self._inform(attributes.get("name"), attributes.get("value", ""))
+        elif element == "info" and self.kinds:
+            self.kinds[-1][0][attributes.get("name")] = attributes.get("value")
 
     def _end(self, element):
         if element == "object":

@@ -12,7 +12,7 @@ import re
 from straightway.errors import UserError
 from straightway.machine import hardware, processors, tree_slots
 from straightway.machine.tree import (GPU, NETWORK, Crossing, Device, Place,
-                                      nest, place_devices)
+                                      name_cores, nest, place_devices)
 
 ROOT = "/sys"
 
@@ -129,6 +129,21 @@ def _numa_places(files):
         Place("numa", cpus=files.online())]
 
 
+def _core_kinds(files, cpus):
+    """[(name, processors)]: Intel's fast and slow cores have performance units
+    of their own; Arm's kernel says how much each processor can do."""
+    kinds = [(name, files.cpus(f"devices/cpu_{unit}/cpus")) for unit, name in
+             (("core", "performance"), ("atom", "efficiency"))]
+    if any(found for _, found in kinds):
+        return [(name, found) for name, found in kinds if found]
+    able = {}
+    for cpu in processors.members(cpus):
+        text = files.text(f"devices/system/cpu/cpu{cpu}/cpu_capacity")
+        able[text] = able.get(text, 0) | 1 << cpu
+    return [(f"capacity {text}", found) for text, found in able.items()
+            if text.isdigit()]
+
+
 # Devices --------------------------------------------------------------------
 
 def _addresses(path):
@@ -205,6 +220,7 @@ def read(root=ROOT):
     except Crossing as error:
         raise UserError(f"{root}: {error}\n  its tables contradict each other",
                         1) from None
+    name_cores(node, _core_kinds(files, cpus))
     place_devices(node, _devices(files))
     return node
 
