@@ -163,6 +163,9 @@ static void print_reordered(int rank)
                (long long)all[SW_REORDER_DONE],
                (long long)all[SW_REORDER_BEFORE],
                (long long)all[SW_REORDER_AFTER]);
+    else if (rank == 0 && sw_settings.reorder)
+        sw_say("topologies: --reorder had nothing to do, because the program "
+               "made no grid or graph that allows new ranks (reorder = true)");
 }
 
 /* Collective, as sw_stats_print. Returns how many calls moved data. */

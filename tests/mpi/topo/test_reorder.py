@@ -79,6 +79,23 @@ def test_over_test_nodes(host, ranks, placement):
     assert after < before
 
 
+def test_nothing_to_do_is_said(host):
+    program = host.compile("""
+        #include <mpi.h>
+        int main(int argc, char **argv)
+        {
+            MPI_Init(&argc, &argv);
+            return MPI_Finalize();
+        }
+    """)
+    env = {"STRAIGHTWAY_STATS": "1"}
+    done = host.run(2, [program], check=True, env=env)
+    assert "topologies" not in done.stderr
+    done = host.run(2, [program], check=True,
+                    env={**env, "STRAIGHTWAY_REORDER": "1"})
+    assert done.stderr.count("--reorder had nothing to do") == 1
+
+
 @pytest.mark.parametrize("n, seed", [
     (4, 7), *(pytest.param(5, seed, marks=pytest.mark.deep)
               for seed in (1, 2, 5))])
