@@ -165,7 +165,8 @@ static void print_reordered(int rank)
                (long long)all[SW_REORDER_AFTER]);
     else if (rank == 0 && sw_settings.reorder)
         sw_say("topologies: --reorder had nothing to do, because the program "
-               "made no grid or graph that allows new ranks (reorder = true)");
+               "made no grid or graph that allows new ranks (reorder = true) "
+               "and has no spawned processes");
 }
 
 /* Collective, as sw_stats_print. Returns how many calls moved data. */
