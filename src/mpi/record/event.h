@@ -84,6 +84,13 @@ static inline void sw_event_leave(sw_event_t *e)
  * much of an event stays in registers. */
 #define SW_EVENT_PART static inline __attribute__((always_inline))
 
+/* While nothing is recorded, a call on which nothing later depends passes. */
+SW_EVENT_PART bool sw_event_passes(void)
+{
+    return atomic_load_explicit(&sw_recording, memory_order_relaxed) !=
+           SW_RECORDING_ON;
+}
+
 /* False: the call is not the program's own, or recording is off. */
 SW_EVENT_PART bool sw_event_begin(sw_event_t *e, const sw_caller_t *caller)
 {
@@ -261,10 +268,9 @@ static inline uint32_t sw_event_starts(sw_event_t *e)
 void sw_event_trace(sw_event_t *e, sw_record_t *record);
 
 /* Count the call. */
-static inline void sw_event_end(sw_event_t *e)
+__attribute__((noinline, unused))
+static void sw_event_count(sw_event_t *e)
 {
-    if (sw_unlikely(e->paused))
-        return;
     if (sw_unlikely(e->looked)) {
         uint64_t late = e->latest > e->began
             ? sw_clock_ns(e->latest - e->began) : 0;
@@ -286,6 +292,12 @@ static inline void sw_event_end(sw_event_t *e)
                       (double)e->stands_for / (double)e->amount.time);
     if (sw_unlikely(e->recorder->tracer))
         sw_event_trace(e, r);
+}
+
+SW_EVENT_PART void sw_event_end(sw_event_t *e)
+{
+    if (sw_likely(!e->paused))
+        sw_event_count(e);
 }
 
 /* Room that belongs to this thread, until its next event. */

@@ -22,8 +22,11 @@ def wrapper(procedure, header):
 
     hand = {procedure.filled(name): own for name, own in rule["hand"].items()}
     handed = ", ".join(hand.get(name, name) for name in procedure.names)
-    text = procedure.opening("recorded", f"SW_EVENT({procedure.name});",
-                             "sw_event_begin(&e, &sw_from)",
+    first = f"SW_EVENT({procedure.name});"
+    if rules.PASSES.match(procedure.name):
+        first = ("if (sw_event_passes())\n    "
+                 f"return served.{procedure.name}({procedure.passed});\n{first}")
+    text = procedure.opening("recorded", first, "sw_event_begin(&e, &sw_from)",
                              rule.get("nested", ""))
     text += piece("local", 4) + piece("before", 4)
     text += "    sw_event_clock(&e);\n"

@@ -13,7 +13,7 @@ A rule has pieces of C (see ../calls/wrappers.py for what is filled in):
 
 The recorder counts and times a procedure without a rule, and notes its
 communicator or window. While recording is paused, the pieces run nevertheless
-(event.h).
+(event.h), but for those of PASSES.
 """
 import re
 
@@ -27,6 +27,18 @@ LEFT_OUT = re.compile(r"""(
     .*_(c2f|f2c|c2f08|f082c|f2f08|f082f|fromint|toint) | Wtime | Wtick |
     Aint_(add|diff) | T_.* | .*_FN | CONVERSION_.* | .*_fn |
     Register_datarep.* | Keyval_.* | Get_address | Address
+)$""", re.X)
+
+# Local calls that a program may make very often, and that nothing later depends
+# on: they call no callback, and make and free nothing. While recording is
+# paused, their wrappers pass them on at once.
+PASSES = re.compile(r"""(
+    Comm_(rank | size | remote_size | test_inter) | Iprobe |
+    Cart_(get | coords | rank | shift) | Cartdim_get | Topo_test |
+    Group_(rank | size | translate_ranks) |
+    Type_(size | get_(true_)?extent)(_x | _c)? |
+    Get_(count | elements)(_x | _c)? | Test_cancelled |
+    Initialized | Finalized | Query_thread | Is_thread_main
 )$""", re.X)
 
 RULES = Families({
