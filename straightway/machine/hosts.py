@@ -210,7 +210,7 @@ def started_by(program):
 
 def given(mpi):
     """The MPIs that --mpi names: an installation, a launcher, a library."""
-    path = pathlib.Path(mpi)
+    path = pathlib.Path(mpi).absolute()     # a run may begin in another folder
     if "/" in mpi or path.exists():
         if path.is_file() and path.name.startswith("libmpi"):
             flavour = _LIBRARIES.get(path.name) or _LIBRARIES.get(
@@ -218,7 +218,7 @@ def given(mpi):
             if not flavour:
                 raise UserError(f"--mpi {mpi}: not one of "
                                 + ", ".join(_LIBRARIES))
-            near = [up / "bin" for up in path.absolute().parents]
+            near = [up / "bin" for up in path.parents]
             return _asked([Host(str(path), flavour,
                                 _launcher_in(near, flavour),
                                 "given with --mpi")])
