@@ -52,6 +52,15 @@ def test_sys_gives_the_same_tree(machine, tmp_path):
                 if d.kind != "memory"}
 
 
+def test_what_hwloc_gathers_has_sys_inside(tmp_path):
+    """hwloc-gather-topology node: node/sys, node/proc."""
+    (tmp_path / "node").mkdir()
+    machines.sysfs(machines.DESKTOP, tmp_path / "node" / "sys")
+    found = sysfs.read(tmp_path / "node")
+    assert found.name == "node"
+    assert sets(found) == sets(sysfs.read(tmp_path / "node" / "sys"))
+
+
 def test_old_systems_have_masks_in_place_of_lists(machine, tmp_path):
     root = machines.sysfs(machine, tmp_path)
     before = sysfs.read(root)

@@ -195,8 +195,12 @@ def _devices(files):
 
 
 def read(root=ROOT):
-    """The Place of the node whose /sys lies at `root`."""
+    """The Place of the node whose /sys lies at `root`, or at its sys/, where
+    hwloc-gather-topology puts it."""
     files = _Files(root)
+    if not files.online() and (gathered := _Files(
+            os.path.join(root, "sys"))).online():
+        files = gathered
     cpus = files.online()
     here = str(root) == ROOT
     if not cpus and here:
@@ -204,7 +208,8 @@ def read(root=ROOT):
         cpus = sum(1 << cpu for cpu in hardware.affinity())
     if not cpus:
         raise UserError(f"{root}: there is no devices/system/cpu\n"
-                        "  give the root of a copy of /sys", 1)
+                        "  give a copy of /sys, or what "
+                        "hwloc-gather-topology has made", 1)
     places, seen = _numa_places(files), {}
     for cpu in processors.members(cpus):
         places += _processor_places(files, cpu, seen)
@@ -213,7 +218,7 @@ def read(root=ROOT):
         if place.kind == "package" and here:
             place.name = hardware.cpu_model()
     node = Place("node", name=platform.node() if here else
-                 pathlib.Path(root).name, cpus=cpus,
+                 pathlib.Path(os.path.abspath(root)).name, cpus=cpus,
                  memory=sum(p.memory for p in places if p.kind == "numa"))
     try:
         nest(node, [place for place in places if place.cpus])
