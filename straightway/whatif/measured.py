@@ -22,8 +22,8 @@ gone through so much memory.
 
 The cache of calibrations is $XDG_CACHE_HOME/straightway/measured. A file's
 name is made of what it depends on: processor, cores, MPI, ranks and version. A
-calibration made while other programs ran serves only the run that needs it:
-the next run measures anew. The calibration looks at other processes between
+calibration made while other programs ran serves until a run finds the machine
+quiet, which measures anew. The calibration looks at other processes between
 the benchmarks, when it runs nothing itself.
 
 The parts of a message. A benchmark from outside sees two times: t, half of a
@@ -76,6 +76,8 @@ OPERATIONS = ("barrier", "bcast", "reduce", "allreduce", "reduce_scatter",
 CLOSELY = ("bcast", "allreduce", "alltoall")
 LARGEST = 4 << 20
 LIMIT = 300             # seconds of a benchmark that takes some
+LONGEST, LEAST = 900, 60    # of a calibration, and then of a benchmark's rest
+AGAIN = 3600            # seconds; a disturbance without a cause is kept so long
 GIVEN = (4096, 1 << 20)     # smaller ones go by value
 SECONDS = 0.06          # for one operation at one size
 
@@ -135,7 +137,8 @@ def _whole(found):
     try:
         for who in found["collectives"]:
             lines(found, who)
-        return len(found["states"]) == len(STATES) and \
+        datetime.datetime.fromisoformat(found["made"])
+        return (len(found["states"]) == len(STATES) or found["cut"]) and \
             bool(found["collectives"]["host"])
     except (KeyError, TypeError, ValueError, AttributeError, IndexError):
         return False
@@ -178,12 +181,23 @@ def load(host, ranks, recalibrate=False, note=lambda text: None):
     none, or on request. `note` gets the title of each long step."""
     most = rank_counts(ranks)[-1]
     about = key(host, most)
-    found = None if recalibrate else _kept(about)
-    if not found:
-        found = calibrate(host, most, about, _parts_told(host, note))
-        if not is_busy(found):
-            _keep(found)
+    kept = _kept(about)
+    if kept and not recalibrate and not _can_be_better(kept):
+        return kept
+    found = calibrate(host, most, about, _parts_told(host, note))
+    if not is_busy(found) or not kept or is_busy(kept):
+        _keep(found)
     return found
+
+
+def _can_be_better(kept):
+    """Whether what disturbed a kept calibration has gone: other programs, that
+    is; where the calibration saw none, after some time."""
+    if not is_busy(kept) or hardware.others(LOOK) > BUSY:
+        return False
+    age = datetime.datetime.fromisoformat(now()) \
+        - datetime.datetime.fromisoformat(kept["made"])
+    return _had_company(kept) or age.total_seconds() > AGAIN
 
 
 def _parts_told(host, note):
@@ -204,7 +218,8 @@ def _parts_told(host, note):
 
 def is_kept(host, ranks):
     """Whether load() measures nothing."""
-    return _kept(key(host, rank_counts(ranks)[-1])) is not None
+    kept = _kept(key(host, rank_counts(ranks)[-1]))
+    return kept is not None and not _can_be_better(kept)
 
 
 def bench(host, words, limit=None):
@@ -250,14 +265,14 @@ def steps(largest, factor):
     return found
 
 
-def _collectives(host, ranks, operations, sizes, computing=()):
-    return bench(host, [
+def _collectives(run, ranks, operations, sizes, computing=()):
+    return run([
         "collectives", "-n", str(ranks), "--ops", ",".join(operations),
         "--sizes", ",".join(map(str, sizes)), "--seconds",
         str(SECONDS), *computing])
 
 
-def _all_collectives(host, most, step=1, computing=()):
+def _all_collectives(run, most, step=1, computing=()):
     """{"host": times, "ours": times}, and the last report. Its sizes are `step`
     times as far apart as the warm ones."""
     found = {who: {} for who in WHO}
@@ -266,26 +281,26 @@ def _all_collectives(host, most, step=1, computing=()):
         for operations, factor in (
                 ([o for o in OPERATIONS if o not in CLOSELY], 4),
                 (CLOSELY, 2)):
-            report = _collectives(host, ranks, operations,
+            report = _collectives(run, ranks, operations,
                                   steps(most_bytes, step * factor), computing)
             _times(report, found, ranks)
     return found, report
 
 
-def _started(host, most):
+def _started(run, most):
     """The parts of nonblocking collectives, with as many ranks as fit."""
-    report = bench(host, [
+    report = _tried(run, [
         "overlap", "-n", str(most), "--ops", ",".join(OPERATIONS), "--sizes",
         ",".join(str(n) for n in started.SIZES if n <= largest(most)),
         "--seconds", str(started.SECONDS)])
-    return started.tables(report)
+    return started.tables(report or {"cells": []})
 
 
-def _tried(host, words):
+def _tried(run, words):
     """The report of a benchmark; None where this MPI fails with it or hangs,
     and messages stand for what it would show."""
     try:
-        return bench(host, words, LIMIT)
+        return run(words, LIMIT)
     except UserError:
         return None
 
@@ -295,14 +310,14 @@ def _pingpong(patterns, sizes):
             ",".join(map(str, sizes)), "--seconds", str(SECONDS)]
 
 
-def _messages(host, patterns, sizes, computing=()):
-    return bench(host, [*_pingpong(patterns, sizes), *computing])
+def _messages(run, patterns, sizes, computing=()):
+    return run([*_pingpong(patterns, sizes), *computing])
 
 
-def _given(host):
+def _given(run):
     """The point of a block that changes hands with Straightway, whatever its
     size; a host sends its bytes."""
-    report = _tried(host, _pingpong("give", GIVEN))
+    report = _tried(run, _pingpong("give", GIVEN))
     trips = [1000 * c["ours"]["median"]
              for c in (report or {"cells": []})["cells"] if c.get("ours")]
     return [split(GIVEN[0], min(trips), min(trips))] if trips else []
@@ -359,35 +374,43 @@ def split(size, trip, share):
 
 def calibrate(host, most, about, part=lambda name, others: None):
     """Calibrate: a minute or two for each number of ranks, and more on a busy
-    machine. `part` gets the name of each part as it begins, and the cores that
-    other programs use."""
+    machine, which LONGEST ends. `part` gets the name of each part as it begins,
+    and the cores that other programs use."""
     runs.check_parts(host)
+    ends = time.monotonic() + LONGEST
+
+    def run(words, limit=LONGEST):
+        left = ends - time.monotonic()
+        return bench(host, words, max(LEAST, min(limit, left)))
+
     others = [hardware.others(LOOK)]
     part("collectives", others[-1])
-    collectives, report = _all_collectives(host, most)
+    collectives, report = _all_collectives(run, most)
     others.append(hardware.others(LOOK))
     part("messages", others[-1])
     sizes = [0, 1, *steps(LARGEST, 2)]
-    links = _links(_messages(host, "pingpong,stream", sizes))
-    given = _given(host)
+    links = _links(_messages(run, "pingpong,stream", sizes))
+    given = _given(run)
     others.append(hardware.others(LOOK))
     part("nonblocking", others[-1])
-    parts = _started(host, most)
+    parts = _started(run, most)
     others.append(hardware.others(LOOK))
     part("windows", others[-1])
-    onesided, fences = accesses.measure(functools.partial(_tried, host), most)
+    onesided, fences = accesses.measure(functools.partial(_tried, run), most)
     for who, times in fences.items():
         if times and who in collectives:
             collectives[who]["fence"] = times
     states = []
     for state in STATES:
+        if time.monotonic() > ends:
+            break
         others.append(hardware.others(LOOK))
         part("after computation", others[-1])
-        states.append(_after(host, most, links, *state))
+        states.append(_after(run, most, links, *state))
     others.append(hardware.others(LOOK))
     found = {
         "key": about, "made": now(),
-        "others": sum(others) / len(others),
+        "others": sum(others) / len(others), "cut": time.monotonic() > ends,
         "eager": EAGER.get(host.kind, 8192),
         "copy": _copy(report), "collectives": collectives,
         "links": links, "given": given, "started": parts, "onesided": onesided,
@@ -400,11 +423,11 @@ def calibrate(host, most, about, part=lambda name, others: None):
     return found
 
 
-def _after(host, most, links, swept, after, after_byte):
+def _after(run, most, links, swept, after, after_byte):
     """The times of calls and messages after computation."""
     computing = ["--computing", str(swept)]
-    collectives, _ = _all_collectives(host, most, 2, computing)
-    messages = _messages(host, "pingpong", [0, *steps(LARGEST, 4)], computing)
+    collectives, _ = _all_collectives(run, most, 2, computing)
+    messages = _messages(run, "pingpong", [0, *steps(LARGEST, 4)], computing)
     return {"swept": swept, "after": after, "after_byte": after_byte,
             "collectives": collectives,
             "links": _links_after(messages, links)}
@@ -424,17 +447,26 @@ def _copy(report):
 
 def doubts(found):
     """Sentences on what makes a calibration unreliable."""
-    if not is_busy(found):
-        return []
-    cores = found["key"].get("cores") or 1
-    return ["This machine was busy during the measurement of the model "
-            f"(others used {found.get('others', 0):.1f} of "
-            f"{units.plural(cores, 'core')}). The next run measures anew."]
+    said = []
+    if found.get("cut"):
+        said += [f"The measurement of the model was ended after {LONGEST // 60} "
+                 "minutes. Formulas stand for what it lacks."]
+    if is_busy(found):
+        cores = found["key"].get("cores") or 1
+        said += ["This machine was busy during the measurement of the model "
+                 f"(others used {found.get('others', 0):.1f} of "
+                 f"{units.plural(cores, 'core')}). A run on the quiet machine "
+                 "measures anew; --recalibrate does so at once."]
+    return said
 
 
 def is_busy(found):
     """Whether other processes disturbed the measurement."""
-    return found.get("others", 0) > BUSY or _disturbed(found)
+    return _had_company(found) or _disturbed(found)
+
+
+def _had_company(found):
+    return found.get("others", 0) > BUSY
 
 
 def _disturbed(found):

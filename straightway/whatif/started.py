@@ -70,7 +70,7 @@ def lines(found, side, base=None, names=("all",)):
     """Tables as lines of a model file: how a side carries out the operations in
     `names`, in parts of the time that blocking calls take on side `base`."""
     text = []
-    for operation, by_size in found[side].items():
+    for operation, by_size in found.get(side, {}).items():
         if operation not in names and "all" not in names:
             continue
         for size, one in sorted(by_size.items(), key=lambda item: int(item[0])):

@@ -206,9 +206,12 @@ class Models:
             if not base:
                 raise UserError(f"{title} needs times measured on this "
                                 "machine: --model measured")
-            lines += started.lines(
-                self._calibrated(title, change.carrier)["started"],
-                change.carrier, base[-1], change.started)
+            found = self._calibrated(title, change.carrier)["started"]
+            if not (found.get(change.carrier) and found.get(base[-1])):
+                raise UserError(f"{title}: the measurement has no nonblocking "
+                                "collectives; measure anew with --recalibrate")
+            lines += started.lines(found, change.carrier, base[-1],
+                                   change.started)
         return lines
 
     def _layers(self, names, ranks, title):

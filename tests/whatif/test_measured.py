@@ -119,21 +119,77 @@ LOOKS = 5 + len(measured.STATES)
 
 
 @pytest.mark.parametrize("others", [[2.0], [0.1, 0.9, 0.1, 0.5]])
-def test_what_a_busy_machine_gave_is_not_kept(bench, others):
-    """It serves the run that asks. The next one measures anew, unasked, as
-    often as the machine is busy, and keeps what an idle one gives."""
-    for runs in (1, 2):
-        bench.others[:] = (others * LOOKS)[:LOOKS]
-        found = measured.load(HOST, 2)
-        assert len(bench.asked) == runs * BENCHES and not bench.others
+def test_what_a_busy_machine_gave_serves_while_it_is_busy(bench, others):
+    """A run that finds the machine quiet measures anew, unasked."""
+    bench.others[:] = (others * LOOKS)[:LOOKS]
+    found = measured.load(HOST, 2)
+    assert len(bench.asked) == BENCHES and not bench.others
+    for _ in range(3):
+        bench.others[:] = [1.0]
+        assert measured.load(HOST, 2) == found and not bench.others
         said, = measured.doubts(found)
         assert "busy during the measurement" in said
-        assert "next run measures anew" in said
-        assert not list(measured.folder().glob("*"))
+        assert "on the quiet machine measures anew" in said
+        bench.others[:] = [1.0]
+        assert measured.is_kept(HOST, 2)
+    assert len(bench.asked) == BENCHES
+    assert not measured.is_kept(HOST, 2)
     for _ in range(2):
         found = measured.load(HOST, 2)
-        assert len(bench.asked) == 3 * BENCHES
-        assert measured.doubts(found) == []
+        assert len(bench.asked) == 2 * BENCHES
+        assert measured.doubts(found) == [] and measured.is_kept(HOST, 2)
+
+
+def test_a_disturbance_without_a_cause_is_kept_for_an_hour(bench, monkeypatch):
+    """A hypervisor that takes the processor away, say, which no run sees."""
+    monkeypatch.setattr(measured, "_disturbed", lambda found: True)
+    found = measured.load(HOST, 2)
+    assert measured.load(HOST, 2) == found and len(bench.asked) == BENCHES
+    found["made"] = "2020-01-01T00:00:00+00:00"
+    measured.write(found, measured.path(found["key"]))
+    measured.load(HOST, 2)
+    assert len(bench.asked) == 2 * BENCHES
+
+
+def test_nonblocking_collectives_may_be_missing(bench, monkeypatch):
+    """Where the MPI fails with them, or the time is over."""
+    plain = measured.bench
+
+    def fails(host, words, limit=None):
+        if words[0] == "overlap":
+            raise UserError("status 124", 1)
+        return plain(host, words, limit)
+
+    monkeypatch.setattr(measured, "bench", fails)
+    found = measured.load(HOST, 2)
+    assert found["started"] == {} and found["collectives"]["ours"]
+    for who in measured.WHO:
+        assert "started" not in "\n".join(measured.lines(found, who))
+
+
+def test_a_calibration_ends(bench, monkeypatch):
+    """Where each benchmark takes minutes, those that are left are cut short,
+    and the model has no times after computation."""
+    clock, limits = [0.0], []
+    plain = measured.bench
+
+    def slow(host, words, limit=None):
+        limits.append(limit)
+        clock[0] += min(limit, 200)
+        return plain(host, words, limit)
+
+    monkeypatch.setattr(measured, "bench", slow)
+    monkeypatch.setattr(measured.time, "monotonic", lambda: clock[0])
+    found = measured.load(HOST, 2)
+    assert limits[0] == measured.LONGEST and min(limits) == measured.LEAST
+    assert sum(limits[-2:]) == 2 * measured.LEAST
+    assert found["states"] == [] and found["cut"]
+    said, = measured.doubts(found)
+    assert "ended after 15 minutes" in said
+    asked = len(bench.asked)
+    assert measured.load(HOST, 2) == found and len(bench.asked) == asked
+    for who in measured.WHO:
+        assert "state" not in "\n".join(measured.lines(found, who))
 
 
 def test_what_an_idle_machine_gave_outlasts_a_busy_one(bench):
