@@ -348,15 +348,22 @@ class Profile:
         return self.communication.time / elapsed if elapsed else 0.0
 
     @property
+    def crowded(self):
+        """Whether ranks outnumber the processors of a node, and take them from
+        each other."""
+        return any(r.capture.node_ranks > r.capture.node_processors > 0
+                   for r in self.ranks)
+
+    @property
     def lost_share(self):
         """The part of the ranks' time in which they lacked a processor, beyond
-        waits and I/O, 0 to 1; 0 where ranks outnumber the processors, and
-        take them from each other."""
-        wall = sum(r.wall for r in self.ranks)
-        if not wall or any(r.capture.node_ranks > r.capture.node_processors > 0
-                           for r in self.ranks):
+        waits and I/O, 0 to 1; 0 where ranks are crowded, or the captures do not
+        say what processor time they used."""
+        ranks = [r for r in self.ranks if r.cpu]
+        wall = sum(r.wall for r in ranks)
+        if not wall or self.crowded:
             return 0.0
-        return sum(r.lost for r in self.ranks) / wall
+        return sum(r.lost for r in ranks) / wall
 
     @property
     def waiting_share(self):

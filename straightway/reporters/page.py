@@ -158,11 +158,12 @@ class Page:
             at = end
         return text
 
-    def legend(self, names):
+    def legend(self, names, called={}):
+        """`called`: other words for some of the names."""
         text = Text()
         for name in names:
             if text:
                 text.append("  ")
             text.append(self.glyphs[name], STYLES[name])
-            text.append(f" {name}")
+            text.append(f" {called.get(name, name)}")
         return text

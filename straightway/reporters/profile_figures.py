@@ -34,6 +34,12 @@ def bar(parts, whole):
         if width >= 0.05]
 
 
+def names(p):
+    """What the parts of a rank's time are called in this profile."""
+    return dict(NAMES, moving="moving data, or without a processor") \
+        if p.crowded else NAMES
+
+
 def parts(rank):
     return [("compute", rank.compute), ("waiting", rank.waiting),
             ("moving", rank.moving), ("io", rank.io)]

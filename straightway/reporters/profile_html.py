@@ -295,11 +295,12 @@ def context(p):
         "p": p, "title": words.program(p.job), "words": words,
         "command": words.commands(p, whole=True),
         "version": p.ranks[0].capture.version, "facts": _facts(p),
-        "warnings": words.warnings(p), "cards": _cards(p),
+        "part_names": figures.names(p), "warnings": words.warnings(p),
+        "cards": _cards(p),
         "looked_at": _looked_at(p),
         "whole": figures.bar(list(whole.items()), p.elapsed),
         "whole_parts": [
-            (name, figures.NAMES[name], units.share(_ratio(ns, p.elapsed)))
+            (name, figures.names(p)[name], units.share(_ratio(ns, p.elapsed)))
             for name, ns in whole.items() if ns],
         "findings": [(f, units.duration(1e9 * f.seconds),
                       min(1.0, _ratio(f.seconds, run))) for f in found],

@@ -78,7 +78,8 @@ def _ranks(page, p):
     used = [n for n in (COMPUTE, WAITING, MOVING, IO)
             if n != IO or p.io.calls]
     head = page.text(" " * (wide + 2))
-    head.append_text(page.legend(used))
+    head.append_text(page.legend(used, {MOVING: "moving, or no processor"}
+                                      if p.crowded else {}))
     head.append(" " * max(1, page.width - head.cell_len - 13))
     head.append("communication", "bold")
     page.line(head)

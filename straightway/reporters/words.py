@@ -139,8 +139,7 @@ def warnings(p):
 
 def _busy(p):
     """A sentence on a machine that had other work."""
-    if any(r.capture.node_ranks > r.capture.node_processors > 0
-           for r in p.ranks):
+    if p.crowded:
         return ["Ranks outnumber the processors: waiting and moving include "
                 "the time in which a rank had none."]
     if p.lost_share < BUSY:

@@ -243,6 +243,23 @@ def test_oversubscription(tmp_path):
     assert not found(job, tmp_path, "oversubscription")
 
 
+def lost_share(job, tmp_path):
+    return profile.load(job.write(tmp_path / "a.swcap")).lost_share
+
+
+def test_a_busy_machine_is_seen_where_processor_time_is_known(tmp_path):
+    """Of the ranks whose captures say it; a busy machine has no other sign."""
+    job = quiet()
+    for rank in job.ranks:
+        rank.header["cpu"] = 5 * S
+    assert lost_share(job, tmp_path) == pytest.approx(.5, abs=.1)
+    for rank in job.ranks:
+        rank.header["cpu"] = 0
+    assert lost_share(job, tmp_path) == 0
+    job.ranks[0].header["cpu"] = 10 * S
+    assert lost_share(job, tmp_path) == 0
+
+
 def test_one_hot_call_site(tmp_path):
     job = quiet()
     for rank in job.ranks:

@@ -165,6 +165,19 @@ def test_places_fit(browser, width, tmp_path):
     assert shown.evaluate("!!document.querySelector('a[href=\"#crossing\"]')")
 
 
+def test_moving_holds_lost_processors_where_ranks_outnumber_them(tmp_path):
+    job = captures.Job(4, node_ranks=4, node_processors=2)
+    for rank in job.ranks:
+        rank.call("MPI_Send", 1, 10 * MS, size=8, peer=0)
+    text = page_of(job, tmp_path / "c.swcap")
+    assert text.count("moving data, or without a processor") == 3
+    assert "had no processor" in text
+    job = captures.Job(4)
+    job.ranks[0].call("MPI_Send", 1, 10 * MS, size=8, peer=0)
+    assert "processor" not in re.findall(r'class="legend">.*?</p>',
+                                         page_of(job, tmp_path / "d.swcap"))[0]
+
+
 def test_odd_captures_make_a_page(tmp_path):
     """No time at all; a rank that ran for none; numbers near the limit."""
     job = captures.Job(3, wall=0)
