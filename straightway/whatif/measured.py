@@ -52,6 +52,7 @@ import itertools
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 import tempfile
@@ -77,6 +78,7 @@ CLOSELY = ("bcast", "allreduce", "alltoall")
 LARGEST = 4 << 20
 LIMIT = 300             # seconds of a benchmark that takes some
 LONGEST, LEAST = 900, 60    # of a calibration, and then of a benchmark's rest
+TO_END = 20             # of a benchmark that was interrupted
 AGAIN = 3600            # seconds; a disturbance without a cause is kept so long
 GIVEN = (4096, 1 << 20)     # smaller ones go by value
 SECONDS = 0.06          # for one operation at one size
@@ -223,27 +225,45 @@ def is_kept(host, ranks):
 
 
 def bench(host, words, limit=None):
-    """The report of a `straightway bench`, which ends after `limit` seconds.
-    """
+    """The report of a `straightway bench`, which ends after `limit` seconds,
+    with what it has measured by then."""
     with tempfile.TemporaryDirectory(prefix="straightway-") as place:
         out = os.path.join(place, "report.json")
-        ends = ["timeout", "-s", "INT", "-k", "20", str(limit)] if limit else []
-        command = [*ends, sys.executable, "-m", "straightway", "bench", *words,
+        command = [sys.executable, "-m", "straightway", "bench", *words,
                    "--mpi", os.path.abspath(host.launcher), "--json", out]
-        done = subprocess.run(
-            command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE, text=True, errors="replace")
+        with open(os.path.join(place, "said"), "w+", encoding="utf-8",
+                  errors="replace") as said:
+            status = _ended(command, said, limit)
+            said.seek(0)
+            why = said.read().strip()
         try:
             with open(out, encoding="utf-8") as file:
                 report = json.load(file)
         except (OSError, ValueError):
             report = None
     if not report or not report["cells"]:
-        raise UserError(
-            "the calibration failed: straightway bench " + " ".join(words)
-            + f" ended with status {done.returncode}\n" + done.stderr.strip(),
-            1)
+        how = f"ended with status {status}" if status is not None else \
+            f"had measured nothing after {limit:.0f} s"
+        raise UserError("the calibration failed: straightway bench "
+                        f"{' '.join(words)} {how}\n{why}", 1)
     return report
+
+
+def _ended(command, said, limit):
+    """The status of a command, which writes its errors to `said`; None where
+    it was interrupted. It shares this one's process group, for the user's ^C.
+    """
+    with subprocess.Popen(command, stdin=subprocess.DEVNULL,
+                          stdout=subprocess.DEVNULL, stderr=said) as child:
+        try:
+            return child.wait(limit)
+        except subprocess.TimeoutExpired:
+            child.send_signal(signal.SIGINT)
+        try:
+            child.wait(TO_END)
+        except subprocess.TimeoutExpired:
+            child.kill()
+    return None
 
 
 def largest(ranks):

@@ -3,6 +3,8 @@
 import json
 import re
 import subprocess
+import sys
+import time
 import types
 
 import pytest
@@ -149,6 +151,27 @@ def test_a_disturbance_without_a_cause_is_kept_for_an_hour(bench, monkeypatch):
     measured.write(found, measured.path(found["key"]))
     measured.load(HOST, 2)
     assert len(bench.asked) == 2 * BENCHES
+
+
+def test_a_benchmark_is_interrupted_after_its_time(monkeypatch, tmp_path):
+    """It may write what it has; one that does not end is killed."""
+    monkeypatch.setattr(measured, "TO_END", 1)
+    for then, status in (("sys.exit(0)", None), ("time.sleep(60)", None)):
+        with open(tmp_path / "said", "w+") as said:
+            began = time.monotonic()
+            assert measured._ended([sys.executable, "-c", f"""
+import sys, time
+try:
+    time.sleep(60)
+except KeyboardInterrupt:
+    print("interrupted", file=sys.stderr, flush=True)
+    {then}
+"""], said, 1) is status
+            assert time.monotonic() - began < 30
+            said.seek(0)
+            assert said.read() == "interrupted\n"
+    with open(tmp_path / "said", "w+") as said:
+        assert measured._ended([sys.executable, "-c", "exit(7)"], said, 60) == 7
 
 
 def test_nonblocking_collectives_may_be_missing(bench, monkeypatch):
@@ -463,15 +486,19 @@ def test_an_mpi_that_is_not_accelerated_has_no_second_model(bench,
 
 
 def test_a_failed_benchmark_is_told_with_what_it_said(monkeypatch):
-    def failed(words, **_):
-        return types.SimpleNamespace(returncode=1, stdout="",
-                                     stderr="straightway: no MPI")
+    def failed(words, said, limit):
+        said.write("straightway: no MPI\n")
+        return 1
 
-    monkeypatch.setattr(subprocess, "run", failed)
+    monkeypatch.setattr(measured, "_ended", failed)
     with pytest.raises(UserError) as caught:
         measured.bench(HOST, ["collectives", "-n", "2"])
     assert "no MPI" in str(caught.value)
-    assert "straightway bench collectives -n 2" in str(caught.value)
+    assert "straightway bench collectives -n 2 ended with status 1" in \
+        str(caught.value)
+    monkeypatch.setattr(measured, "_ended", lambda *_: None)
+    with pytest.raises(UserError, match="had measured nothing after 60 s"):
+        measured.bench(HOST, ["overlap"], 60)
 
 
 # A real one -----------------------------------------------------------------
