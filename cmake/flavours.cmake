@@ -122,7 +122,7 @@ foreach(flavour ompi mpich abi)
       DEPENDS ${mpi}/${room}/generate_${kind}.py ${mpi}/${room}/rules.py
               ${mpi}/calls/wrappers.py ${mpi}/calls/table.py
               ${mpi}/base/generate.py ${include}/mpi.h
-              ${SW_GENERATED}/procedures.inc
+              ${SW_GENERATED}/procedures.inc ${SW_COLLECTIVES}
       COMMENT "Wrapping the procedures of flavour ${flavour}: ${kind}" VERBATIM)
     list(APPEND wrappers ${generated}/${kind}.c)
   endforeach()

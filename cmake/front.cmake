@@ -2,7 +2,6 @@
 # standard's own list of procedures, and all rooms that know no MPI.
 
 # The Python that has the list.
-find_package(Python3 REQUIRED COMPONENTS Interpreter)
 execute_process(COMMAND ${Python3_EXECUTABLE} -c "import pympistandard"
                 RESULT_VARIABLE absent ERROR_QUIET)
 if(absent)

@@ -19,30 +19,7 @@
 
 #include "reducer.h"
 
-/* X(id, Name): the order is the order of reports. */
-#define SW_COLLECTIVES(X)                                           \
-    X(BARRIER, Barrier) X(BCAST, Bcast)                             \
-    X(GATHER, Gather) X(GATHERV, Gatherv)                           \
-    X(SCATTER, Scatter) X(SCATTERV, Scatterv)                       \
-    X(ALLGATHER, Allgather) X(ALLGATHERV, Allgatherv)               \
-    X(ALLTOALL, Alltoall) X(ALLTOALLV, Alltoallv)                   \
-    X(ALLTOALLW, Alltoallw)                                         \
-    X(NEIGHBOR_ALLGATHER, Neighbor_allgather)                       \
-    X(NEIGHBOR_ALLGATHERV, Neighbor_allgatherv)                     \
-    X(NEIGHBOR_ALLTOALL, Neighbor_alltoall)                         \
-    X(NEIGHBOR_ALLTOALLV, Neighbor_alltoallv)                       \
-    X(NEIGHBOR_ALLTOALLW, Neighbor_alltoallw)                       \
-    X(REDUCE, Reduce) X(ALLREDUCE, Allreduce)                       \
-    X(REDUCE_SCATTER, Reduce_scatter)                               \
-    X(REDUCE_SCATTER_BLOCK, Reduce_scatter_block)                   \
-    X(SCAN, Scan) X(EXSCAN, Exscan)
-
-typedef enum {
-#define X(id, name) SW_COLL_##id,
-    SW_COLLECTIVES(X)
-#undef X
-    SW_COLL_COUNT
-} sw_collective_t;
+#include "contract/collectives.h"
 
 /* Where each member's block lies in a buffer of n blocks: equal blocks side
  * by side, or as listed; or each as its own layout says. */

@@ -106,9 +106,8 @@ static const char *read_entry(reading_t *r, word_t line)
 static int collective_of(word_t word)
 {
     static const char *const names[] = {
-#define X(id, name) #id,
-        SW_COLLECTIVES(X)
-#undef X
+#define SW_COLLECTIVE(NUMBER, NAME, ...) [NUMBER] = #NAME,
+#include "collectives.inc"
     };
     int id = 0;
     while (id < SW_COLL_COUNT && !word_is(word, names[id]))

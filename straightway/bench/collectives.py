@@ -2,18 +2,14 @@
 
 import bisect
 
+from straightway.collectives import COLLECTIVES
+
 # In the order of measurement and display. A "block" operation moves one block
 # of the given size between each two ranks; the others move that many bytes in
 # all.
-ROOTED = ("bcast", "gather", "gatherv", "scatter", "scatterv", "reduce")
-OPERATIONS = ("barrier", "bcast", "gather", "gatherv", "scatter", "scatterv",
-              "allgather", "allgatherv", "alltoall", "alltoallv", "alltoallw",
-              "neighbor_allgather", "neighbor_allgatherv", "neighbor_alltoall",
-              "neighbor_alltoallv", "neighbor_alltoallw", "reduce",
-              "allreduce", "reduce_scatter", "reduce_scatter_block", "scan",
-              "exscan")
-WITHOUT_GAPS = ("barrier", "reduce", "allreduce", "reduce_scatter",
-                "reduce_scatter_block", "scan", "exscan")
+ROOTED = tuple(c.lower for c in COLLECTIVES if c.rooted)
+OPERATIONS = tuple(c.lower for c in COLLECTIVES)
+WITHOUT_GAPS = tuple(c.lower for c in COLLECTIVES if not c.moves or c.reduces)
 _ONE_PER_RANK = ("allgather", "allgatherv", "alltoall", "alltoallv",
                  "alltoallw", "reduce_scatter", "reduce_scatter_block")
 

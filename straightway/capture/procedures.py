@@ -6,6 +6,8 @@ count its time apart.
 
 import functools
 
+from straightway import collectives
+
 CLASSES = ("collective", "nonblocking collective", "persistent collective",
            "neighbourhood collective", "send", "receive", "send-receive",
            "persistent start", "completion", "test", "probe", "one-sided",
@@ -13,11 +15,8 @@ CLASSES = ("collective", "nonblocking collective", "persistent collective",
            "start and end", "other")
 IO = "I/O"
 
-_COLLECTIVES = {"Barrier", "Bcast", "Gather", "Gatherv", "Scatter",
-                "Scatterv", "Allgather", "Allgatherv", "Alltoall",
-                "Alltoallv", "Alltoallw", "Reduce", "Allreduce",
-                "Reduce_scatter", "Reduce_scatter_block", "Scan", "Exscan"}
-ROOTED = {"Bcast", "Gather", "Gatherv", "Scatter", "Scatterv", "Reduce"}
+_COLLECTIVES = {c.name for c in collectives.OF_ALL}
+ROOTED = {c.name for c in collectives.OF_ALL if c.rooted}
 _SENDS = {"Send", "Bsend", "Ssend", "Rsend", "Isend", "Ibsend", "Issend",
           "Irsend", "straightway_give"}
 _RECEIVES = {"Recv", "Irecv", "Mrecv", "Imrecv", "straightway_take"}

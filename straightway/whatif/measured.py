@@ -60,6 +60,7 @@ import time
 
 from straightway import __version__, units
 from straightway.bench import runs
+from straightway.collectives import OF_ALL
 from straightway.errors import UserError
 from straightway.machine import hardware, hosts
 from straightway.whatif import accesses, started
@@ -70,10 +71,7 @@ WHO = {"host": "the MPI alone", "ours": "Straightway"}
 
 # Every collective of the engine that the benchmark has; and those measured
 # most closely, at twice as many sizes.
-OPERATIONS = ("barrier", "bcast", "reduce", "allreduce", "reduce_scatter",
-              "reduce_scatter_block", "scan", "exscan", "gather", "gatherv",
-              "scatter", "scatterv", "allgather", "allgatherv", "alltoall",
-              "alltoallv", "alltoallw")
+OPERATIONS = tuple(c.lower for c in OF_ALL)
 CLOSELY = ("bcast", "allreduce", "alltoall")
 LARGEST = 4 << 20
 LIMIT = 300             # seconds of a benchmark that takes some

@@ -33,12 +33,6 @@ typedef struct {
     sw_blocks_t sends, recvs;
 } job_t;
 
-static const char *const names[] = {
-#define X(id, name) #name,
-    SW_COLLECTIVES(X)
-#undef X
-};
-
 /* Opens a block of slates. The leader names it, as no other of its process. */
 static inline sw_slates_t *open_slates(member_t *m, unsigned depth)
 {
@@ -156,7 +150,8 @@ static inline void check_pairs(member_t *m, job_t *j)
     for (int i = 0; i < (from ? 1 : m->n) && !j->in_place; i++) {
         sw_data_t block = sw_block_data(&j->recvs, j->recv, i);
         expect_there(m, &block, j->in[i].bytes,
-                     data_key(j, from ? j->root : i, m->me), names[j->id]);
+                     data_key(j, from ? j->root : i, m->me),
+                     sw_collective_title((sw_collective_t)j->id));
     }
 }
 

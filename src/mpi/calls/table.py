@@ -8,25 +8,17 @@ with a $ before them: wrappers.py knows what a host's <mpi.h> calls them. So a
 field is C. A row has no field for a parameter that the standard names alike in
 all procedures of a family: $comm, $root, $op, $request, $status, $win.
 """
+import os
+import sys
 from dataclasses import dataclass
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                                os.pardir, os.pardir, "contract"))
+
+from generate_collectives import table  # noqa: E402
+
+COLLECTIVES, Part = table().COLLECTIVES, table().Part
 BLOCKING, NONBLOCKING, PERSISTENT = "blocking", "nonblocking", "persistent"
-
-
-@dataclass(frozen=True)
-class Part:
-    """Data that the caller sends or receives: one message or more blocks.
-
-    With `counts`, `count` is an array that has a number for each block, and
-    with `types`, `type` is one, too.
-    """
-    count: str
-    type: str
-    buffer: str = ""
-    peer: str = ""
-    tag: str = ""
-    counts: bool = False
-    types: bool = False
 
 
 @dataclass(frozen=True)
@@ -36,12 +28,11 @@ class Call:
     mode: str = ""          # of a send: "", "b", "s" or "r"
     sends: Part = None
     receives: Part = None
-    shape: str = ""         # of a collective: the members that each member
-    #                         waits for, SW_SHAPE_...
+    waiting: str = ""       # of a collective: the members that each member
+    #                         waits for, SW_WAITS_...
     moves: str = ""         # of a collective: sw_moves_... (moves.h)
     in_place: str = ""      # the buffer that may be MPI_IN_PLACE
-    blocks: str = ""        # which blocks may differ in size: "both", or the
-    #                         root "sends" or "receives" them
+    blocks: str = ""        # of a collective, as in its own table
     what: str = ""          # of a collective: its blocking form, capitals; of
     #                         a window: the operation, or its flags; of a
     #                         completion: which
@@ -113,53 +104,13 @@ call("Cancel", "cancel")
 # Collectives -----------------------------------------------------------------
 
 
-def collective(name, shape, moves="", sends=None, receives=None, **fields):
-    """Blocking, nonblocking and persistent."""
-    for form, its_name in ((BLOCKING, name), (NONBLOCKING, f"I{name.lower()}"),
-                           (PERSISTENT, f"{name}_init")):
-        does = "neighbours" if shape == "NEIGHBOURS" else "collective"
-        call(its_name, does, form=form, shape=f"SW_SHAPE_{shape}", moves=moves,
-             sends=sends, receives=receives, what=name.upper(), **fields)
-
-
-ONE = Part("$count", "$datatype")
-OUT, IN = Part("$sendcount", "$sendtype"), Part("$recvcount", "$recvtype")
-OUTS = Part("$sendcounts", "$sendtype", counts=True)
-INS = Part("$recvcounts", "$recvtype", counts=True)
-OUT_EACH = Part("$sendcounts", "$sendtypes", counts=True, types=True)
-IN_EACH = Part("$recvcounts", "$recvtypes", counts=True, types=True)
-
-collective("Barrier", "ALL")
-collective("Bcast", "FROM_ROOT", "bcast", ONE, rooted=True)
-collective("Reduce", "TO_ROOT", "reduce", ONE, rooted=True, reduces=True)
-collective("Allreduce", "ALL", "allreduce", ONE, reduces=True)
-collective("Scan", "BEFORE", "allreduce", ONE, reduces=True)
-collective("Exscan", "BEFORE", "exscan", ONE, reduces=True)
-collective("Reduce_scatter", "ALL", "reduce_scatter",
-           Part("$recvcounts", "$datatype", counts=True), reduces=True)
-collective("Reduce_scatter_block", "ALL", "reduce_scatter",
-           Part("$recvcount", "$datatype"), reduces=True)
-collective("Gather", "TO_ROOT", "gather", OUT, IN, rooted=True,
-           in_place="$sendbuf")
-collective("Gatherv", "TO_ROOT", "gather", OUT, INS, rooted=True,
-           in_place="$sendbuf", blocks="receives")
-collective("Scatter", "FROM_ROOT", "scatter", OUT, IN, rooted=True,
-           in_place="$recvbuf")
-collective("Scatterv", "FROM_ROOT", "scatter", OUTS, IN, rooted=True,
-           in_place="$recvbuf", blocks="sends")
-collective("Allgather", "ALL", "allgather", OUT, IN, in_place="$sendbuf")
-collective("Allgatherv", "ALL", "allgather", OUT, INS, in_place="$sendbuf")
-collective("Alltoall", "ALL", "alltoall", OUT, IN, in_place="$sendbuf")
-collective("Alltoallv", "ALL", "alltoall", OUTS, INS, in_place="$sendbuf",
-           blocks="both")
-collective("Alltoallw", "ALL", "alltoall", OUT_EACH, IN_EACH,
-           in_place="$sendbuf", blocks="both")
-collective("Neighbor_allgather", "NEIGHBOURS", "neighbor_allgather", OUT, IN)
-collective("Neighbor_allgatherv", "NEIGHBOURS", "neighbor_allgather", OUT, INS)
-collective("Neighbor_alltoall", "NEIGHBOURS", "neighbor_alltoall", OUT, IN)
-collective("Neighbor_alltoallv", "NEIGHBOURS", "neighbor_alltoall", OUTS, INS)
-collective("Neighbor_alltoallw", "NEIGHBOURS", "neighbor_alltoall", OUT_EACH,
-           IN_EACH)
+for c in COLLECTIVES:
+    for form, name in ((BLOCKING, c.name), (NONBLOCKING, f"I{c.lower}"),
+                       (PERSISTENT, f"{c.name}_init")):
+        call(name, "neighbours" if c.neighbours else "collective", form=form,
+             waiting=f"SW_WAITS_{c.waits}", moves=c.moves, sends=c.sends,
+             receives=c.receives, in_place=c.in_place, blocks=c.blocks,
+             what=c.name.upper(), rooted=c.rooted, reduces=c.reduces)
 
 # Communicators, types --------------------------------------------------------
 

@@ -11,12 +11,6 @@
 #include <string.h>
 #include <strings.h>
 
-const char *const sw_call_names[SW_COLL_COUNT] = {
-#define X(id, name) #name,
-    SW_COLLECTIVES(X)
-#undef X
-};
-
 /* Counted only with --stats. ours[] includes calls later declined: those
  * subtract. */
 static _Atomic int64_t ours[SW_CALL_ROWS], over_nodes[SW_CALL_ROWS];
@@ -36,12 +30,13 @@ static uint32_t allowed(void)
     while (*text) {
         size_t n = strcspn(text, ",");
         bool known = false;
-        for (int i = 0; i < SW_COLL_COUNT; i++)
-            if (strlen(sw_call_names[i]) == n &&
-                !strncasecmp(sw_call_names[i], text, n)) {
+        for (int i = 0; i < SW_COLL_COUNT; i++) {
+            const char *title = sw_collective_title((sw_collective_t)i);
+            if (strlen(title) == n && !strncasecmp(title, text, n)) {
                 m |= 1u << i;
                 known = true;
             }
+        }
         if (!known)
             sw_say("STRAIGHTWAY_ONLY: there is no collective '%.*s'", (int)n,
                    text);
@@ -137,15 +132,26 @@ int sw_outcome(sw_collective_t id, int status)
     };
     static _Atomic bool said[sizeof text / sizeof *text];
     if (text[status])
-        sw_say_once(&said[status], "%s: %s", sw_call_names[id], text[status]);
+        sw_say_once(&said[status], "%s: %s", sw_collective_title(id),
+                    text[status]);
     return status == SW_TRUNCATED ? MPI_ERR_TRUNCATE
          : status == SW_NO_ROOM   ? MPI_ERR_NO_MEM
                                   : MPI_ERR_OTHER;
 }
 
+int sw_call_reported(int i)
+{
+    static const uint8_t reported[SW_COLL_COUNT] = {
+#define SW_COLLECTIVE(NUMBER, ...) NUMBER,
+#include "collectives.inc"
+    };
+    return i - i % SW_COLL_COUNT + reported[i % SW_COLL_COUNT];
+}
+
 void sw_call_name(int row, char *to, size_t bytes)
 {
-    const char *name = sw_call_names[row % SW_COLL_COUNT];
+    const char *name = sw_collective_title(
+        (sw_collective_t)(row % SW_COLL_COUNT));
     bool started = row >= SW_CALL_STARTED && row < SW_CALL_INIT;
     snprintf(to, bytes, "%s%c%s%s", started ? "I" : "",
              started ? tolower(*name) : *name, name + 1,

@@ -123,8 +123,8 @@ enum {
     SW_CALL_HOST,
     SW_CALL_ROW = SW_CALL_HOST + SW_REASON_COUNT
 };
-extern const char *const sw_call_names[SW_COLL_COUNT]
-    __attribute__((visibility("hidden")));
+/* The ith row in the order of reports. */
+int sw_call_reported(int i);
 void sw_call_name(int row, char *to, size_t bytes);
 void sw_call_counts(int64_t rows[SW_CALL_ROWS][SW_CALL_ROW]);
 

@@ -12,17 +12,6 @@
 
 static sw_track_t *spare;
 
-static bool reduces(sw_collective_t id)
-{
-    return id >= SW_COLL_REDUCE;
-}
-
-static bool is_near(sw_collective_t id)
-{
-    return id >= SW_COLL_NEIGHBOR_ALLGATHER &&
-           id <= SW_COLL_NEIGHBOR_ALLTOALLW;
-}
-
 /* The request -------------------------------------------------------------- */
 
 static bool ready(sw_track_t *t)
@@ -34,10 +23,10 @@ static bool ready(sw_track_t *t)
 /* The datatypes, and the operation, last as long as the collective. */
 static void hold_handles(sw_started_t *s)
 {
-    if (reduces(s->id)) {
+    if (sw_collective_reduces(s->id)) {
         sw_datatype_hold(s->reduction.type);
         sw_operation_hold(&s->reduction.o);
-    } else if (is_near(s->id)) {
+    } else if (sw_collective_is_near(s->id)) {
         sw_near_hold(&s->near);
     } else if (s->id != SW_COLL_BARRIER) {
         sw_moving_hold(&s->moving, &s->move, s->track.comm->n);
@@ -46,10 +35,10 @@ static void hold_handles(sw_started_t *s)
 
 static void drop_handles(sw_started_t *s)
 {
-    if (reduces(s->id)) {
+    if (sw_collective_reduces(s->id)) {
         sw_operation_drop(&s->reduction.o);
         sw_datatype_drop(s->reduction.type);
-    } else if (is_near(s->id)) {
+    } else if (sw_collective_is_near(s->id)) {
         sw_near_drop(&s->near);
     } else if (s->id != SW_COLL_BARRIER) {
         sw_moving_drop(&s->move, s->track.comm->n);
@@ -61,9 +50,9 @@ static void settle_up(sw_started_t *s, bool done)
 {
     MPI_Comm comm = sw_comm_or_any(s->track.comm);
     s->operands.comm = comm;
-    if (reduces(s->id))
+    if (sw_collective_reduces(s->id))
         sw_operands_end(&s->operands, done);
-    else if (is_near(s->id))
+    else if (sw_collective_is_near(s->id))
         sw_near_end(&s->near, comm, done);
     else if (s->id != SW_COLL_BARRIER)
         sw_moving_end(&s->moving, comm, done);
@@ -190,8 +179,8 @@ static bool settle_near(sw_started_t *s)
 static bool settle(sw_started_t *s)
 {
     return s->id == SW_COLL_BARRIER ? true
-         : reduces(s->id)           ? settle_fold(s)
-         : is_near(s->id)           ? settle_near(s)
+         : sw_collective_reduces(s->id)           ? settle_fold(s)
+         : sw_collective_is_near(s->id)           ? settle_near(s)
                                     : settle_pairs(s);
 }
 
@@ -203,9 +192,9 @@ static void begin(sw_started_t *s)
         s->bound = settle(s) && s->track.persistent;
     if (s->id == SW_COLL_BARRIER)
         sw_arrival_begin(&s->arrival, on);
-    else if (reduces(s->id))
+    else if (sw_collective_reduces(s->id))
         sw_fold_begin(&s->fold, on);
-    else if (is_near(s->id))
+    else if (sw_collective_is_near(s->id))
         sw_neighbourhood_begin(&s->neighbourhood, on);
     else
         sw_pairs_begin(&s->pairs, on);

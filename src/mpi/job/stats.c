@@ -281,10 +281,11 @@ void sw_stats_print(void)
     int64_t total[SW_CALL_ROW] = {0}, calls = 0;
     for (int i = 0; i < SW_CALL_ROWS; i++) {
         char name[64];
-        sw_call_name(i, name, sizeof name);
-        calls += print_row(name, all[i]);
+        int row = sw_call_reported(i);
+        sw_call_name(row, name, sizeof name);
+        calls += print_row(name, all[row]);
         for (int r = 0; r < SW_CALL_ROW; r++)
-            total[r] += all[i][r];
+            total[r] += all[row][r];
     }
     print_row("all", total);
     if (!calls && !messages)

@@ -28,32 +28,32 @@ typedef struct {
 } ways_t;
 
 /* For collectives with a root: on the root, and on the others. */
-static const ways_t on_root[SW_TRACE_COLLECTIVE_COUNT] = {
-    [SW_TRACE_BCAST] = {ANY, NOBODY},
-    [SW_TRACE_REDUCE] = {NOBODY, ANY},
-    [SW_TRACE_GATHER] = {NOBODY, BLOCKS},
-    [SW_TRACE_GATHERV] = {NOBODY, BLOCKS},
-    [SW_TRACE_SCATTER] = {BLOCKS, NOBODY},
-    [SW_TRACE_SCATTERV] = {BLOCKS, NOBODY},
+static const ways_t on_root[SW_COLL_COUNT] = {
+    [SW_COLL_BCAST] = {ANY, NOBODY},
+    [SW_COLL_REDUCE] = {NOBODY, ANY},
+    [SW_COLL_GATHER] = {NOBODY, BLOCKS},
+    [SW_COLL_GATHERV] = {NOBODY, BLOCKS},
+    [SW_COLL_SCATTER] = {BLOCKS, NOBODY},
+    [SW_COLL_SCATTERV] = {BLOCKS, NOBODY},
 };
 static const ways_t on_others = {ROOT, ROOT};
 
-static const ways_t on_all[SW_TRACE_COLLECTIVE_COUNT] = {
-    [SW_TRACE_ALLREDUCE] = {ANY, ANY},
-    [SW_TRACE_REDUCE_SCATTER] = {BLOCKS, ANY},
-    [SW_TRACE_REDUCE_SCATTER_BLOCK] = {BLOCKS, ANY},
-    [SW_TRACE_SCAN] = {LATER, EARLIER},
-    [SW_TRACE_EXSCAN] = {LATER, EARLIER},
-    [SW_TRACE_ALLGATHER] = {ANY, BLOCKS},
-    [SW_TRACE_ALLGATHERV] = {ANY, BLOCKS},
-    [SW_TRACE_ALLTOALL] = {BLOCKS, BLOCKS},
-    [SW_TRACE_ALLTOALLV] = {BLOCKS, BLOCKS},
-    [SW_TRACE_ALLTOALLW] = {BLOCKS, BLOCKS},
-    [SW_TRACE_NEIGHBOR_ALLGATHER] = {OUT_ANY, IN_BLOCKS},
-    [SW_TRACE_NEIGHBOR_ALLGATHERV] = {OUT_ANY, IN_BLOCKS},
-    [SW_TRACE_NEIGHBOR_ALLTOALL] = {OUT_BLOCKS, IN_BLOCKS},
-    [SW_TRACE_NEIGHBOR_ALLTOALLV] = {OUT_BLOCKS, IN_BLOCKS},
-    [SW_TRACE_NEIGHBOR_ALLTOALLW] = {OUT_BLOCKS, IN_BLOCKS},
+static const ways_t on_all[SW_COLL_COUNT] = {
+    [SW_COLL_ALLREDUCE] = {ANY, ANY},
+    [SW_COLL_REDUCE_SCATTER] = {BLOCKS, ANY},
+    [SW_COLL_REDUCE_SCATTER_BLOCK] = {BLOCKS, ANY},
+    [SW_COLL_SCAN] = {LATER, EARLIER},
+    [SW_COLL_EXSCAN] = {LATER, EARLIER},
+    [SW_COLL_ALLGATHER] = {ANY, BLOCKS},
+    [SW_COLL_ALLGATHERV] = {ANY, BLOCKS},
+    [SW_COLL_ALLTOALL] = {BLOCKS, BLOCKS},
+    [SW_COLL_ALLTOALLV] = {BLOCKS, BLOCKS},
+    [SW_COLL_ALLTOALLW] = {BLOCKS, BLOCKS},
+    [SW_COLL_NEIGHBOR_ALLGATHER] = {OUT_ANY, IN_BLOCKS},
+    [SW_COLL_NEIGHBOR_ALLGATHERV] = {OUT_ANY, IN_BLOCKS},
+    [SW_COLL_NEIGHBOR_ALLTOALL] = {OUT_BLOCKS, IN_BLOCKS},
+    [SW_COLL_NEIGHBOR_ALLTOALLV] = {OUT_BLOCKS, IN_BLOCKS},
+    [SW_COLL_NEIGHBOR_ALLTOALLW] = {OUT_BLOCKS, IN_BLOCKS},
 };
 
 /* The part of `bytes`, in n blocks, whose members are on other nodes. The ith
@@ -110,7 +110,7 @@ static uint64_t part(const sw_known_comm_t *c, way_t way, int root,
     return 0;
 }
 
-static void add(sw_event_t *e, sw_trace_collective_t what, int root,
+static void add(sw_event_t *e, sw_collective_t what, int root,
                 uint64_t sent_bytes, uint64_t received_bytes,
                 const sw_moves_data_t *sent, const sw_moves_data_t *received)
 {
@@ -128,7 +128,7 @@ static void add(sw_event_t *e, sw_trace_collective_t what, int root,
         part(c, (way_t)ways.received, root, received_bytes, received);
 }
 
-void sw_collective_between(sw_event_t *e, sw_trace_collective_t what, int root,
+void sw_collective_between(sw_event_t *e, sw_collective_t what, int root,
                            const sw_moves_data_t *sent,
                            const sw_moves_data_t *received)
 {
@@ -138,6 +138,6 @@ void sw_collective_between(sw_event_t *e, sw_trace_collective_t what, int root,
 void sw_between_again(sw_event_t *e, const sw_pending_t *p)
 {
     if (e->comm->away)
-        add(e, (sw_trace_collective_t)p->tag, p->peer, p->sent, p->received,
+        add(e, (sw_collective_t)p->tag, p->peer, p->sent, p->received,
             NULL, NULL);
 }

@@ -7,19 +7,19 @@
  */
 #include "traffic.h"
 
-static uint32_t partners_of(const sw_known_comm_t *c, sw_shape_t shape,
+static uint32_t partners_of(const sw_known_comm_t *c, sw_waits_t waits,
                             int root)
 {
-    switch (shape) {
-    case SW_SHAPE_ALL:
+    switch (waits) {
+    case SW_WAITS_ALL:
         return (uint32_t)c->n - 1;
-    case SW_SHAPE_FROM_ROOT:
+    case SW_WAITS_ROOT:
         return root != c->me;
-    case SW_SHAPE_TO_ROOT:
+    case SW_WAITS_AT_ROOT:
         return root == c->me ? (uint32_t)c->n - 1 : 0;
-    case SW_SHAPE_BEFORE:
+    case SW_WAITS_LOWER:
         return (uint32_t)c->me;
-    case SW_SHAPE_NEIGHBOURS:
+    case SW_WAITS_NEIGHBOURS:
         return c->ins > 0 ? (uint32_t)c->ins : 0;
     default:
         return 0;
@@ -28,9 +28,9 @@ static uint32_t partners_of(const sw_known_comm_t *c, sw_shape_t shape,
 
 /* For the trace: a number in the communicator, between groups one in
  * MPI_COMM_WORLD; -1: there is none, or this rank has no part in it. */
-static int64_t root_of(const sw_known_comm_t *c, sw_shape_t shape, int root)
+static int64_t root_of(const sw_known_comm_t *c, sw_waits_t waits, int root)
 {
-    if (shape != SW_SHAPE_FROM_ROOT && shape != SW_SHAPE_TO_ROOT)
+    if (waits != SW_WAITS_ROOT && waits != SW_WAITS_AT_ROOT)
         return -1;
     if (!c->inter)
         return root;
@@ -43,14 +43,14 @@ static uint64_t stamp_of(const sw_known_comm_t *c)
     return c->id && c->n > 1 ? sw_board_nth(c->id, c->collectives) : 0;
 }
 
-void sw_collective_before(sw_event_t *e, MPI_Comm comm, sw_shape_t shape,
+void sw_collective_before(sw_event_t *e, MPI_Comm comm, sw_waits_t waits,
                           int root)
 {
     sw_event_comm(e, comm);
-    sw_collective_begins(e, shape, root);
+    sw_collective_begins(e, waits, root);
 }
 
-void sw_collective_begins(sw_event_t *e, sw_shape_t shape, int root)
+void sw_collective_begins(sw_event_t *e, sw_waits_t waits, int root)
 {
     sw_known_comm_t *c = e->comm;
     if (sw_unlikely(!c))
@@ -59,23 +59,23 @@ void sw_collective_begins(sw_event_t *e, sw_shape_t shape, int root)
     SW_EVENT_NOTE(e, SW_NOTE_COLLECTIVE, c->collectives, c->number);
     if (c->inter)
         SW_EVENT_NOTE(e, SW_NOTE_MEANS, SW_TRACE_THE_CALL,
-                      sw_tracer_signed(root_of(c, shape, root)));
+                      sw_tracer_signed(root_of(c, waits, root)));
     if (!c->id || c->inter || !sw_event_is_watched(e))
         return;
     e->post = stamp_of(c);
     e->wanted = e->post ? e->post : 1;  /* of one member: nobody looks */
-    e->partners = partners_of(c, shape, root);
+    e->partners = partners_of(c, waits, root);
 }
 
 static void look(sw_event_t *e, const sw_known_comm_t *c, uint64_t stamp,
-                 sw_shape_t shape, int root)
+                 sw_waits_t waits, int root)
 {
-    int first = shape == SW_SHAPE_FROM_ROOT ? root : 0;
-    int end = shape == SW_SHAPE_FROM_ROOT ? root + 1
-            : shape == SW_SHAPE_BEFORE ? c->me : c->n;
-    if (!partners_of(c, shape, root))
+    int first = waits == SW_WAITS_ROOT ? root : 0;
+    int end = waits == SW_WAITS_ROOT ? root + 1
+            : waits == SW_WAITS_LOWER ? c->me : c->n;
+    if (!partners_of(c, waits, root))
         e->looked = true;           /* waits for nobody */
-    if (shape == SW_SHAPE_NEIGHBOURS) {
+    if (waits == SW_WAITS_NEIGHBOURS) {
         for (int i = 0; i < c->ins && c->in; i++)
             if (c->in[i] != c->me)
                 sw_event_look(e, sw_known_rank(c, c->in[i]), stamp);
@@ -88,20 +88,20 @@ static void look(sw_event_t *e, const sw_known_comm_t *c, uint64_t stamp,
             sw_event_look(e, sw_known_rank(c, i), stamp);
 }
 
-void sw_collective_late(sw_event_t *e, sw_shape_t shape, int root)
+void sw_collective_late(sw_event_t *e, sw_waits_t waits, int root)
 {
     const sw_known_comm_t *c = e->comm;
     if (!c || c->inter)
         return;
     if (!e->partners) {
         e->stands_for = e->amount.time;
-        e->looked = shape != SW_SHAPE_NEIGHBOURS;
+        e->looked = waits != SW_WAITS_NEIGHBOURS;
     }
     if (e->stands_for && !e->looked)
-        look(e, c, e->wanted, shape, root);
+        look(e, c, e->wanted, waits, root);
 }
 
-void sw_collective_pending(sw_event_t *e, sw_shape_t shape, int root,
+void sw_collective_pending(sw_event_t *e, sw_waits_t waits, int root,
                            MPI_Request request)
 {
     const sw_known_comm_t *c = e->comm;
@@ -111,19 +111,19 @@ void sw_collective_pending(sw_event_t *e, sw_shape_t shape, int root,
     if (e->paused && !c->inter)
         e->wanted = stamp_of(c);
     sw_pending_t p = {.request = (uintptr_t)request, .communicator = e->comm,
-                      .kind = SW_PENDING_COLLECTIVE, .shape = (uint8_t)shape,
+                      .kind = SW_PENDING_COLLECTIVE, .waits = (uint8_t)waits,
                       .peer = root, .stamp = e->wanted,
                       .name = sw_event_starts(e)};
     sw_pending_add(&p);
 }
 
-void sw_collective_persistent(sw_event_t *e, sw_trace_collective_t what,
-                              sw_shape_t shape, int root, MPI_Request request)
+void sw_collective_persistent(sw_event_t *e, sw_collective_t what,
+                              sw_waits_t waits, int root, MPI_Request request)
 {
     if (!e->comm)
         return;
     sw_pending_t p = {.request = (uintptr_t)request, .communicator = e->comm,
-                      .kind = SW_PENDING_COLLECTIVE, .shape = (uint8_t)shape,
+                      .kind = SW_PENDING_COLLECTIVE, .waits = (uint8_t)waits,
                       .peer = root, .tag = (int32_t)what, .persistent = true,
                       .number = e->amount.size, .sent = e->amount.sent,
                       .received = e->amount.received};
@@ -140,8 +140,8 @@ void sw_collective_starts(sw_event_t *e, sw_pending_t *p)
     p->stamp = c->id ? sw_board_nth(c->id, c->collectives) : 0;
     sw_event_post(e, p->stamp);
     SW_EVENT_NOTE(e, SW_NOTE_COLLECTIVE, c->collectives, c->number);
-    SW_EVENT_NOTE(e, SW_NOTE_MEANS, (uint64_t)p->tag,
-                  sw_tracer_signed(root_of(c, (sw_shape_t)p->shape, p->peer)),
+    SW_EVENT_NOTE(e, SW_NOTE_MEANS, (uint64_t)p->tag + 1,
+                  sw_tracer_signed(root_of(c, (sw_waits_t)p->waits, p->peer)),
                   p->number, p->sent, p->received);
     p->name = sw_event_starts(e);
     sw_pending_start(p);
@@ -156,7 +156,7 @@ void sw_collective_ended(sw_event_t *e, const sw_pending_t *p)
     if (!e->comm)
         e->comm = c;
     if (e->stands_for && p->stamp && !c->inter)
-        look(e, c, p->stamp, (sw_shape_t)p->shape, p->peer);
+        look(e, c, p->stamp, (sw_waits_t)p->waits, p->peer);
     SW_EVENT_NOTE(e, SW_NOTE_ENDS, p->name);
 }
 

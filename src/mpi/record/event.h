@@ -34,6 +34,7 @@
 #include "mpi/base/guard.h"
 #include "mpi/calls/moves.h"
 #include "mpi/calls/served.h"
+#include "contract/collectives.h"
 #include "contract/flavour.h"
 #include "profile/record/clock.h"
 #include "profile/base/job.h"
@@ -41,15 +42,6 @@
 #include "profile/record/recorder.h"
 #include "profile/record/region.h"
 #include "profile/stack/site.h"
-
-/* Whose coming a member of a collective must wait for. */
-typedef enum {
-    SW_SHAPE_ALL,           /* everybody                       */
-    SW_SHAPE_FROM_ROOT,     /* the root; it itself for nobody  */
-    SW_SHAPE_TO_ROOT,       /* the root for all; others for nobody */
-    SW_SHAPE_BEFORE,        /* those of lower rank             */
-    SW_SHAPE_NEIGHBOURS,    /* those that it receives from     */
-} sw_shape_t;
 
 typedef struct {
     sw_recorder_t *recorder;

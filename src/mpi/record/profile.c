@@ -189,7 +189,7 @@ static uint64_t measure_own_cost(void)
         SW_EVENT(Bcast);
         if (!sw_event_begin(&e, &sw_from))
             break;
-        sw_collective_before(&e, MPI_COMM_WORLD, SW_SHAPE_FROM_ROOT, 0);
+        sw_collective_before(&e, MPI_COMM_WORLD, SW_WAITS_ROOT, 0);
         sw_event_clock(&e);
         sw_event_stop(&e, MPI_SUCCESS);
         sw_event_comm_after(&e, MPI_COMM_WORLD);
@@ -197,7 +197,7 @@ static uint64_t measure_own_cost(void)
             sw_collective_root(&e, 0);
             sw_collective_moved(&e, sw_moves_bcast(
                 e.comm, 0, SW_MOVES_DATA(8, MPI_BYTE)));
-            sw_collective_look(&e, SW_SHAPE_FROM_ROOT, 0);
+            sw_collective_look(&e, SW_WAITS_ROOT, 0);
         }
         sw_event_end(&e);
         if (i % CALLS == 0) {

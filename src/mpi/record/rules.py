@@ -53,14 +53,14 @@ RULES = Families({
         "after": "sw_event_comm_after(&e, $comm);\n"
                  "sw_known_comm_rename($comm, $comm_name);"},
     "make window": {
-        "before": "sw_collective_before(&e, $comm, SW_SHAPE_ALL, -1);",
+        "before": "sw_collective_before(&e, $comm, SW_WAITS_ALL, -1);",
         "after": "sw_event_comm_after(&e, $comm);\n"
-                 "sw_collective_look(&e, SW_SHAPE_ALL, -1);\n"
+                 "sw_collective_look(&e, SW_WAITS_ALL, -1);\n"
                  "sw_window_made(&e, *$win, $comm);"},
     "free window": {
         "local": "MPI_Win gone = *$win;",
         "before": "sw_window_meet(&e, sw_window_before(&e, gone));",
-        "after": "sw_collective_look(&e, SW_SHAPE_ALL, -1);\n"
+        "after": "sw_collective_look(&e, SW_WAITS_ALL, -1);\n"
                  "sw_window_freed(gone);",
         "nested": "sw_window_freed(*$win);"}})
 OF = {}                         # by name: those of no family
@@ -232,7 +232,7 @@ def amounts(call):
     if call.moves:
         text += f"sw_collective_moved(&e, {moved(call, 'e.comm')});\n"
         text += ("if (sw_unlikely(e.comm->away))\n    sw_collective_between("
-                 f"&e, SW_TRACE_{call.what}, {'$root' if call.rooted else -1},"
+                 f"&e, SW_COLL_{call.what}, {'$root' if call.rooted else -1},"
                  f"\n        {blocks_of(call, call.sends)},"
                  f"\n        {blocks_of(call, call.receives)});\n")
     if call.blocks == "both":
@@ -247,16 +247,16 @@ def amounts(call):
 @rule("collective", "neighbours")
 def collective(call):
     root = "$root" if call.rooted else "-1"
-    begin = f"sw_collective_before(&e, $comm, {call.shape}, {root});"
+    begin = f"sw_collective_before(&e, $comm, {call.waiting}, {root});"
     met = "sw_event_comm_after(&e, $comm);\n"
     if call.form == PERSISTENT:
         return {"before": "sw_event_comm(&e, $comm);",
                 "after": f"{met}if (sw_likely(e.comm)) {{\n{amounts(call)}"
-                         "sw_collective_persistent(&e, SW_TRACE_"
-                         f"{call.what}, {call.shape}, {root}, "
+                         "sw_collective_persistent(&e, SW_COLL_"
+                         f"{call.what}, {call.waiting}, {root}, "
                          "*$request);\n}"}
     if call.form == NONBLOCKING:
-        pending = (f"sw_collective_pending(&e, {call.shape}, {root}, "
+        pending = (f"sw_collective_pending(&e, {call.waiting}, {root}, "
                    "*$request);")
         counted = amounts(call)
         if counted:
@@ -265,7 +265,7 @@ def collective(call):
                 "after": met + counted + pending}
     return {"before": begin,
             "after": f"{met}if (sw_likely(e.comm && !e.paused)) {{\n"
-                     f"{amounts(call)}sw_collective_look(&e, {call.shape}, "
+                     f"{amounts(call)}sw_collective_look(&e, {call.waiting}, "
                      f"{root});\n}}"}
 
 
@@ -291,7 +291,7 @@ WINDOW = "sw_window_t *w = sw_window_before(&e, $win);\n"
 FLAGS = ("($assert & MPI_MODE_NOCHECK ? SW_TARGET_UNCHECKED : 0)")
 OF["Win_fence"] = {
     "before": WINDOW + "sw_window_meet(&e, w);",
-    "after": "sw_collective_look(&e, SW_SHAPE_ALL, -1);"}
+    "after": "sw_collective_look(&e, SW_WAITS_ALL, -1);"}
 for name, asks, what in (
         ("lock", "lock", f"$rank, {FLAGS} | ($lock_type == MPI_LOCK_EXCLUSIVE "
                          "? SW_TARGET_EXCLUSIVE : 0)"),

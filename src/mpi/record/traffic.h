@@ -117,15 +117,15 @@ void sw_message_starts(sw_event_t *e, sw_pending_t *p);
 
 /* Collectives (collectives.c) --------------------------------------------- */
 
-void sw_collective_before(sw_event_t *e, MPI_Comm comm, sw_shape_t shape,
+void sw_collective_before(sw_event_t *e, MPI_Comm comm, sw_waits_t waits,
                           int root);
 /* The same on the event's own communicator, if it is known. */
-void sw_collective_begins(sw_event_t *e, sw_shape_t shape, int root);
+void sw_collective_begins(sw_event_t *e, sw_waits_t waits, int root);
 /* For the nonblocking and persistent forms. */
-void sw_collective_pending(sw_event_t *e, sw_shape_t shape, int root,
+void sw_collective_pending(sw_event_t *e, sw_waits_t waits, int root,
                            MPI_Request request);
-void sw_collective_persistent(sw_event_t *e, sw_trace_collective_t what,
-                              sw_shape_t shape, int root,
+void sw_collective_persistent(sw_event_t *e, sw_collective_t what,
+                              sw_waits_t waits, int root,
                               MPI_Request request);
 /* A persistent one starts again. */
 void sw_collective_starts(sw_event_t *e, sw_pending_t *p);
@@ -150,7 +150,7 @@ static inline void sw_collective_moved(sw_event_t *e, sw_moved_t m)
 /* Of the bytes that the call moves, those that go to or come from other nodes.
  * The blocks of `sent` and `received` may differ; NULL: they are alike. Of an
  * alltoall, `sent` is NULL where the data lies in place. */
-void sw_collective_between(sw_event_t *e, sw_trace_collective_t what, int root,
+void sw_collective_between(sw_event_t *e, sw_collective_t what, int root,
                            const sw_moves_data_t *sent,
                            const sw_moves_data_t *received);
 
@@ -165,12 +165,12 @@ void sw_collective_receive(sw_event_t *e, int root,
 
 /* After a blocking one: which member was late? Those that wait for no member
  * have no partners; the recorder looks at them all. */
-void sw_collective_late(sw_event_t *e, sw_shape_t shape, int root);
-static inline void sw_collective_look(sw_event_t *e, sw_shape_t shape,
+void sw_collective_late(sw_event_t *e, sw_waits_t waits, int root);
+static inline void sw_collective_look(sw_event_t *e, sw_waits_t waits,
                                       int root)
 {
     if (e->wanted && (e->stands_for || !e->partners))
-        sw_collective_late(e, shape, root);
+        sw_collective_late(e, waits, root);
 }
 
 /* Between nodes (between.c) -------------------------------------------- */

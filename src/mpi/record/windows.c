@@ -100,7 +100,7 @@ sw_window_t *sw_window_before(sw_event_t *e, MPI_Win handle)
 void sw_window_meet(sw_event_t *e, const sw_window_t *w)
 {
     note(e, w, -1, 0);
-    sw_collective_begins(e, SW_SHAPE_ALL, -1);
+    sw_collective_begins(e, SW_WAITS_ALL, -1);
 }
 
 /* Late ranks -------------------------------------------------------------- */

@@ -32,7 +32,7 @@ typedef struct {
                                  * which it is (trace/format.h)          */
     uint32_t name;              /* in the trace; 0: none                 */
     uint8_t kind;               /* sw_pending_kind_t                     */
-    uint8_t shape;              /* of a collective; see the owner        */
+    uint8_t waits;              /* of a collective; see the owner        */
     bool persistent : 1, active : 1, partitioned : 1;
     bool cancelled : 1;         /* has been asked for                    */
     bool untold : 1;            /* its status may be wrong: `received`

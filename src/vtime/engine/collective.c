@@ -94,6 +94,8 @@ bool sw_collective_came(const sw_context_t *c, const sw_meeting_t *m,
     case SW_WAITS_LOWER:
         *came = m->before > me ? m->comes[me] : 0;
         return m->before > me;
+    case SW_WAITS_NEIGHBOURS:       /* messages, in virtual time */
+        break;
     }
     return true;
 }
@@ -292,6 +294,8 @@ static void come(sw_engine_t *engine, sw_context_t *c, sw_meeting_t *m,
         break;
     case SW_WAITS_LOWER:
         scan_come(engine, c, m, me, r, plan);
+        break;
+    case SW_WAITS_NEIGHBOURS:
         break;
     }
 }

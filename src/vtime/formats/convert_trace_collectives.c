@@ -15,15 +15,6 @@
  */
 #include "convert_trace.h"
 
-/* By a note's number; no note names the last two. */
-#define SW_TRACE_OTHER SW_TRACE_THE_CALL
-#define SW_TRACE_FENCE SW_TRACE_NEIGHBOR_ALLGATHER
-static const uint8_t meant[SW_TRACE_NEIGHBOR_ALLGATHER + 1] = {
-#define X(NAME, name, waits) [SW_TRACE_##NAME] = SW_COLLECTIVE_##NAME,
-    SW_OP_COLLECTIVES(X)
-#undef X
-};
-
 /* What a call's own operations are bound to until it ends: no request of a
  * trace, which begin at 1. */
 #define OF_THE_CALL 0u
@@ -156,10 +147,10 @@ static told_t told(const sw_trace_event_t *e, sw_traced_kind_t kind, long root,
         t.size = means->size;
         t.sent = means->sent;
         t.received = means->received;
-        t.kind = means->number < SW_TRACE_NEIGHBOR_ALLGATHER
-            ? (sw_traced_kind_t)(SW_TRACED_COLLECTIVE + meant[means->number])
-            : means->number < SW_TRACE_COLLECTIVE_COUNT ? SW_TRACED_NEAR
-            : SW_TRACED_START;
+        uint64_t id = means->number - 1;
+        t.kind = id >= SW_COLL_COUNT ? SW_TRACED_START
+            : sw_collective_is_near((sw_collective_t)id) ? SW_TRACED_NEAR
+            : (sw_traced_kind_t)(SW_TRACED_COLLECTIVE + id);
     }
     return t;
 }

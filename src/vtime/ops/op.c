@@ -4,15 +4,16 @@
 #include "op.h"
 
 const char *const sw_collective_names[SW_COLLECTIVE_COUNT] = {
-#define X(NAME, name, waits) #name,
-    SW_OP_COLLECTIVES(X)
-#undef X
+#define SW_OF_ALL(NUMBER, NAME, Name, name, ...) [NUMBER] = #name,
+#include "collectives.inc"
+    [SW_COLLECTIVE_OTHER] = "other", [SW_COLLECTIVE_FENCE] = "fence",
 };
 
 const sw_waits_t sw_collective_waits[SW_COLLECTIVE_COUNT] = {
-#define X(NAME, name, waits) SW_WAITS_##waits,
-    SW_OP_COLLECTIVES(X)
-#undef X
+#define SW_OF_ALL(NUMBER, NAME, Name, name, WAITS, ...) \
+    [NUMBER] = SW_WAITS_##WAITS,
+#include "collectives.inc"
+    [SW_COLLECTIVE_OTHER] = SW_WAITS_ALL, [SW_COLLECTIVE_FENCE] = SW_WAITS_ALL,
 };
 
 const char *const sw_window_names[] = {

@@ -14,47 +14,21 @@
 #ifndef SW_VTIME_OPS_OP_H
 #define SW_VTIME_OPS_OP_H
 
+#include "contract/collectives.h"
 #include "vtime/base/time.h"
 
 #define SW_OP_ANY (-1)          /* any source, any tag */
 
-/* The members that a member of a collective must wait for. */
+/* Collectives have MPI's numbers (sw_collective_t), but for those of neighbours,
+ * which are messages here. Two of the engine's own are in their place: `other`
+ * stands for what communicates among all members without data of the program's,
+ * as making a communicator or a window does; and a fence. Files have the numbers.
+ */
 typedef enum {
-    SW_WAITS_ALL,               /* all                                  */
-    SW_WAITS_ROOT,              /* the root; it itself for none         */
-    SW_WAITS_AT_ROOT,           /* the root for all; others for none    */
-    SW_WAITS_LOWER,             /* those of lower rank                  */
-} sw_waits_t;
-
-/* X(NAME, name, the members that each waits for). `other` stands for what
- * communicates among all members without data of the program's: making a
- * communicator or a window. A fence is one as well, at the end since files
- * have the numbers. */
-#define SW_OP_COLLECTIVES(X)                                            \
-    X(BARRIER, barrier, ALL)                                            \
-    X(BCAST, bcast, ROOT)                                               \
-    X(REDUCE, reduce, AT_ROOT)                                          \
-    X(ALLREDUCE, allreduce, ALL)                                        \
-    X(REDUCE_SCATTER, reduce_scatter, ALL)                              \
-    X(REDUCE_SCATTER_BLOCK, reduce_scatter_block, ALL)                  \
-    X(SCAN, scan, LOWER)                                                \
-    X(EXSCAN, exscan, LOWER)                                            \
-    X(GATHER, gather, AT_ROOT)                                          \
-    X(GATHERV, gatherv, AT_ROOT)                                        \
-    X(SCATTER, scatter, ROOT)                                           \
-    X(SCATTERV, scatterv, ROOT)                                         \
-    X(ALLGATHER, allgather, ALL)                                        \
-    X(ALLGATHERV, allgatherv, ALL)                                      \
-    X(ALLTOALL, alltoall, ALL)                                          \
-    X(ALLTOALLV, alltoallv, ALL)                                        \
-    X(ALLTOALLW, alltoallw, ALL)                                        \
-    X(OTHER, other, ALL)                                                \
-    X(FENCE, fence, ALL)
-
-typedef enum {
-#define X(NAME, name, waits) SW_COLLECTIVE_##NAME,
-    SW_OP_COLLECTIVES(X)
-#undef X
+#define SW_OF_ALL(NUMBER, NAME, ...) SW_COLLECTIVE_##NAME = NUMBER,
+#include "collectives.inc"
+    SW_COLLECTIVE_OTHER = 17,
+    SW_COLLECTIVE_FENCE,
     SW_COLLECTIVE_COUNT
 } sw_op_collective_t;
 

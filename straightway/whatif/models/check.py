@@ -7,16 +7,14 @@ docs/models.md describes the keys. `where` is the model's name or file, for the
 errors.
 """
 
+from straightway import collectives
 from straightway.errors import UserError, nearest
 from straightway.whatif.models import quantities
 from straightway.whatif.models.quantities import Wrong
 
 CLASSES = ("self", "domain", "node", "network")
 # As in op.h.
-OPERATIONS = ("barrier", "bcast", "reduce", "allreduce", "reduce_scatter",
-              "reduce_scatter_block", "scan", "exscan", "gather", "gatherv",
-              "scatter", "scatterv", "allgather", "allgatherv", "alltoall",
-              "alltoallv", "alltoallw", "other", "fence")
+OPERATIONS = (*(c.lower for c in collectives.OF_ALL), "other", "fence")
 
 
 def _text(value):
