@@ -17,6 +17,7 @@ from straightway.reporters import forecast_words, whatif_html
 from straightway.whatif import (experiments, forecast, measured, outcomes,
                                 supposed)
 from straightway.whatif import runs as whatif
+from straightway.whatif.models.lines import Line, combine
 
 SCHEMA = pathlib.Path(straightway.__file__).parent / "schemas" / \
     "whatif.schema.json"
@@ -139,28 +140,31 @@ def models(*names, ranks=4):
 
 
 def lines(experiment, *names, ranks=4):
-    return models(*(names or ("measured",)), ranks=ranks).lines(
-        ranks, experiment)
+    return [str(line) for line in models(
+        *(names or ("measured",)), ranks=ranks).lines(ranks, experiment)]
 
 
 def test_a_later_layer_replaces_what_only_one_can_hold():
-    found = supposed.combine(4, [
-        ["ranks 9", "point node 1 2 3 4 5", "link node S 7", "free bcast",
-         "place 1 1"],
-        ["link node L 5", "place 2 1 # two"], ["free alltoall"]])
-    assert found == ["ranks 4", "free bcast", "link node L 5", "place 2 1",
-                     "free alltoall"]
+    bcast, alltoall = Line("free", "bcast"), Line("free", "alltoall")
+    link, place = Line("link", "node", {"L": 5}), Line("place", 2, 1)
+    assert combine(4, [
+        [Line("ranks", 9), Line("point", "node", 1, 2, 3, 4, 5),
+         Line("link", "node", {"S": 7}), bcast, Line("place_rank", 1, 1, 0)],
+        [link, place], [alltoall]]) == [
+            ("ranks", 4), bcast, link, place, alltoall]
 
 
 def test_another_node_has_other_one_sided_calls():
-    measured = ["link node S 7", "access created put 8 1 1",
-                "access created get 8 1 1", "locks created 1 1"]
-    assert supposed.combine(4, [measured, ["link node L 5"]]) == [
-        "ranks 4", "link node L 5"]
-    network = ["link network L 5", "access created put 8 2 2"]
-    assert supposed.combine(4, [measured, network]) == [
-        "ranks 4", "link node S 7", "access created get 8 1 1",
-        "locks created 1 1", *network]
+    node, other = (Line("link", "node", {key: 7}) for key in "SL")
+    put, get = (Line("access", "created", op, 8, 1, 1)
+                for op in ("put", "get"))
+    locks = Line("locks", "created", 1, 1)
+    measured = [node, put, get, locks]
+    assert combine(4, [measured, [other]]) == [("ranks", 4), other]
+    network = [Line("link", "network", {"L": 5}),
+               Line("access", "created", "put", 8, 2, 2)]
+    assert combine(4, [measured, network]) == [
+        ("ranks", 4), node, get, locks, *network]
 
 
 def test_a_network_is_laid_over_the_machine():
