@@ -411,20 +411,20 @@ def sweep(text):
     key, equals, values = text.partition("=")
     if not equals or key not in SWEPT:
         form = "give ranks=2,4,8, or one of " + ", ".join(SWEPT[1:])
-        raise UserError(f"--sweep {text}: " + (
+        raise UserError(f"sweep {text}: " + (
             form if key in SWEPT else nearest(key, SWEPT, form, 0.5)))
     found = []
     for word in values.split(","):
         if key == "cpu-speed":
-            found.append(_number("sweep", text, word, "factor", 0, 1e6))
+            found.append(_number(key, word, word, "factor", 0, 1e6))
         else:
             if not word.strip().isdecimal() or \
                     not 1 <= int(word) <= MOST_PLACES:
-                raise UserError(f"--sweep {text}: {word.strip() or 'nothing'}"
+                raise UserError(f"sweep {text}: {word.strip() or 'nothing'}"
                                 f" is no number of {key}; give values as in "
                                 f"{key}=2,4,8")
             found.append(int(word))
     found = sorted(set(found))
     if len(found) < 2:
-        raise UserError(f"--sweep {text}: give two values or more")
+        raise UserError(f"sweep {text}: give two values or more")
     return key, found
