@@ -35,10 +35,11 @@ class Parser(argparse.ArgumentParser):
 
     def add_below(self, command):
         """A command that a first word chooses; other first words stay with
-        this parser, which fills in the defaults that the command lacks."""
+        this parser."""
         child = Parser(prog=f"{self.prog} {command.name}", usage=command.usage,
                        description=self.texts(command)["description"])
         command.arguments(child)
+        child.set_defaults(run=command.run)
         self.below[command.name] = child
 
     def format_help(self):
@@ -54,11 +55,7 @@ class Parser(argparse.ArgumentParser):
         child, args = self.below[args[0]], args[1:]
         if child.first and args and not args[0].startswith("-"):
             args = [child.first, *args]
-        namespace, left = child.parse_known_args(args, namespace)
-        for name, value in self._defaults.items():
-            if not hasattr(namespace, name):
-                setattr(namespace, name, value)
-        return namespace, left
+        return child.parse_known_args(args, namespace)
 
     def _known(self):
         known = []

@@ -59,11 +59,11 @@ def take_program(options):
     return words
 
 
-def check_program(options, program, other=""):
-    """UserError without a program; `other` names what may replace it."""
+def check_program(options, program):
+    """UserError without a program."""
     if not program:
         raise UserError(f"which program? straightway {options.command} -n N "
-                        "PROGRAM" + other)
+                        "PROGRAM")
 
 
 def check_ranks(options, program):

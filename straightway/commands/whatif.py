@@ -26,6 +26,14 @@ class _Append(argparse.Action):
         namespace.changes = given
 
 
+class _Moved(argparse.Action):
+    """What was an option once, and is a subcommand."""
+
+    def __call__(self, parser, namespace, value, option=None):
+        raise UserError(f"{option} is a subcommand: straightway whatif "
+                        f"{option[2:]} {value}")
+
+
 def _add_experiments(parser, rerun=True):
     group = parser.add_argument_group("experiments")
     for name, (placeholder, text) in experiments.OPTIONS.items():
@@ -76,6 +84,9 @@ def _add_reading(parser):
 
 
 def _check_reading(options):
+    """UserError for a wrong -n or --flops."""
+    if options.ranks is not None:
+        jobs.check_count(options.ranks)
     if options.flops is None:
         return
     try:
@@ -98,6 +109,54 @@ def _add_output(parser, program=True):
         add("--show-output", action="store_true", help="let the program print")
 
 
+def _run(options, sweep=None):
+    """Run the program, and predict; with a sweep for each of its values."""
+    program, ranks = jobs.take_program(options), options.ranks
+    wanted = _experiments(options)
+    if options.record:
+        _check_ending(options.record, "--record")
+    jobs.check_program(options, program)
+    jobs.refuse_nested("whatif")
+    if not sweep or sweep[0] != "ranks":
+        jobs.check_ranks(options, program)
+    elif ranks is not None:
+        raise UserError(f"-n {ranks} and sweep {options.sweep}: give one of "
+                        "them")
+    else:
+        ranks = sweep[1][-1]
+    if options.runs < 0 or options.runs > 1000:
+        raise UserError(f"--runs {options.runs}: give 0 to 1000")
+    if options.rerun and any(change.key == "later" for one in wanted
+                             for change in one.changes):
+        raise UserError("--later and --rerun: only a replay completes calls "
+                        "later; leave --rerun out")
+    return _predict(options, forecast.Plan(
+        ranks, wanted, options.model or [DEFAULT], sweep, options.rerun,
+        options.measure, options.runs),
+        jobs.job(options, program, not options.show_output), options.clocks,
+        options.record)
+
+
+def _experiments(options):
+    return experiments.collect(options.changes or [], options.nodes,
+                               options.ranks_per_node)
+
+
+def _predict(options, plan, job=None, clocks=False, record=None):
+    """Carry the plan out, and show its report."""
+    for path in (options.html, options.json, record):
+        output.check_writable(path)
+    with jobs.steps() as step, tempfile.TemporaryDirectory(
+            prefix="straightway-") as folder:
+        models = supposed.Models(plan.models, job, plan.ranks or 2,
+                                 options.recalibrate, step, options.mpi)
+        runner = runs.Runner(job, folder, options.check, clocks)
+        report = forecast.Forecast(runner, models, plan, step).report()
+        _keep(runner, record)
+    _show(report, options)
+    return 0
+
+
 class Run:
     """Run a program in virtual time, and predict its time.
 
@@ -117,6 +176,10 @@ class Run:
         _add_baseline(parser)
         _add_output(parser)
         jobs.add_launcher(parser)
+
+    @staticmethod
+    def run(options):
+        return _run(options)
 
 
 class Replay:
@@ -147,6 +210,19 @@ class Replay:
             "--mpi", metavar="MPI", help=(
                 "the MPI that --model measured measures"))
 
+    @staticmethod
+    def run(options):
+        wanted = _experiments(options)
+        sweep = experiments.sweep(options.sweep) if options.sweep else None
+        _check_reading(options)
+        if sweep and sweep[0] == "ranks":
+            raise UserError("--sweep ranks: needs the program; a replay has "
+                            "the ranks that were recorded")
+        return _predict(options, forecast.Plan(
+            options.ranks, wanted, options.model or [DEFAULT], sweep,
+            replay=options.replay, flops=options.flops,
+            file_order=options.file_order))
+
 
 class Sweep:
     """Predict for each of several values, with a plot.
@@ -165,8 +241,14 @@ class Sweep:
         # The caller hands the values over as --sweep KEY=V,V,...
         parser.first = "--sweep"
         parser.add_argument("--sweep", help=argparse.SUPPRESS)
-        parser.set_defaults(sweeps=True)
         Run.arguments(parser)
+
+    @staticmethod
+    def run(options):
+        if not options.sweep:
+            raise UserError("which values? straightway whatif sweep "
+                            "ranks=2,4,8 PROGRAM")
+        return _run(options, experiments.sweep(options.sweep))
 
 
 class Convert:
@@ -189,7 +271,21 @@ class Convert:
         add("source", metavar="IN", help="what was recorded")
         add("out", metavar="OUT", help="the file to write")
         _add_reading(parser)
-        parser.set_defaults(convert=True)
+
+    @staticmethod
+    def run(options):
+        _check_ending(options.out, "OUT")
+        output.check_writable(options.out)
+        if os.path.realpath(options.out) == os.path.realpath(options.source):
+            raise UserError(f"{options.out} is the file to read; name another "
+                            "one to write")
+        _check_reading(options)
+        with tempfile.TemporaryDirectory(prefix="straightway-") as folder:
+            source, notes = runs.Runner(None, folder).operations(
+                options.source, options.ranks, flops=options.flops,
+                file_order=options.file_order)
+            _keep_as(source, options.out, notes, options.flops)
+        return 0
 
 
 class WhatIf:
@@ -221,8 +317,7 @@ class WhatIf:
     several in one. Each subcommand has a --help, which lists its options. The
     command starts the launcher itself.
 
-    `straightway whatif` without one of these words means `whatif run`, and
-    also takes --replay FILE and --sweep KEY=V,V,...
+    `straightway whatif` without one of these words means `whatif run`.
     """
 
     name = "whatif"
@@ -235,125 +330,21 @@ class WhatIf:
             "%(prog)s sweep KEY=V,V,... [EXPERIMENTS, OPTIONS] PROGRAM",
             "%(prog)s convert IN OUT",
             "%(prog)s measure --launcher \"...\" [OPTIONS]"])
-        parser.set_defaults(convert=False, sweeps=False, measures=False,
-                            replay=None, sweep=None, program=(), record=None,
-                            flops=None, file_order=False,
-                            rerun=False, clocks=False, measure=False, runs=3,
-                            show_output=False, launcher_args="", timeout=None)
         for one in (Run, Replay, Sweep, Convert, Measure):
             parser.add_below(one)
-        jobs.add_program(parser.add_argument)
-        parser.add_argument("--replay", metavar="FILE", help=(
-            "no program: operations that were recorded (*.swops), a trace "
-            "(*.swtrace), GOAL (*.goal) or SMPI's traces; -n N: on more "
-            "ranks, extrapolated"))
-        _add_experiments(parser).add_argument(
-            "--sweep", metavar="KEY=V,V,...", help=(
-                "all of it for each value: ranks=2,4,8 (strong scaling), "
-                "nodes, ranks-per-node, cpu-speed"))
-        _add_reading(parser)
-        _add_baseline(parser)
-        _add_output(parser)
-        jobs.add_launcher(parser)
+        Run.arguments(parser)
+        for option in ("--replay", "--sweep"):
+            parser.add_argument(option, action=_Moved, help=argparse.SUPPRESS)
 
     @staticmethod
     def run(options):
-        if options.convert:
-            return _convert(options)
-        if options.measures:
-            return Measure.run(options)
-        program = jobs.take_program(options)
-        plan = _plan(options, program)
-        for path in (options.html, options.json, options.record):
-            output.check_writable(path)
-        job = jobs.job(options, program, not options.show_output) \
-            if program else None
-        with jobs.steps() as step, tempfile.TemporaryDirectory(
-                prefix="straightway-") as folder:
-            models = supposed.Models(
-                plan.models, job, max([plan.ranks or 2] + (
-                    plan.sweep[1] if plan.sweep and plan.sweep[0] == "ranks"
-                    else [])), options.recalibrate, step, options.mpi)
-            runner = runs.Runner(job, folder, options.check,
-                                 options.clocks)
-            made = forecast.Forecast(runner, models, plan, step)
-            report = made.report()
-            _keep(runner, options.record)
-        _show(report, options)
-        return 0
-
-
-def _convert(options):
-    _check_ending(options.out, "OUT")
-    output.check_writable(options.out)
-    if os.path.realpath(options.out) == os.path.realpath(options.source):
-        raise UserError(f"{options.out} is the file to read; name another one "
-                        "to write")
-    _check_reading(options)
-    if options.ranks is not None:
-        jobs.check_count(options.ranks)
-    with tempfile.TemporaryDirectory(prefix="straightway-") as folder:
-        source, notes = runs.Runner(None, folder).operations(
-            options.source, options.ranks, flops=options.flops,
-            file_order=options.file_order)
-        _keep_as(source, options.out, notes, options.flops)
-    return 0
+        return Run.run(options)
 
 
 def _check_ending(path, option):
     if not path.endswith(RECORDS):
         raise UserError(f"{option} {path}: name it *.swops, or for other tools "
                         "*.goal or *.smpi")
-
-
-def _plan(options, program):
-    if options.sweeps and not options.sweep:
-        raise UserError("which values? straightway whatif sweep ranks=2,4,8 "
-                        "PROGRAM")
-    wanted = experiments.collect(getattr(options, "changes", None) or [],
-                                 options.nodes, options.ranks_per_node)
-    sweep = experiments.sweep(options.sweep) if options.sweep else None
-    if options.replay and program:
-        raise UserError(f"--replay {options.replay} and a program, "
-                        f"{program[0]}: give one of them")
-    if options.replay and options.rerun:
-        raise UserError("--rerun needs the program; --replay has none")
-    if options.replay and options.clocks:
-        raise UserError("--clocks needs the program; --replay has none")
-    if options.replay and options.record:
-        raise UserError("--record needs a run; --replay has one already")
-    if options.record:
-        _check_ending(options.record, "--record")
-    _check_reading(options)
-    if not options.replay:
-        jobs.check_program(options, program, ", or --replay FILE")
-        _check_ranks(options, program, sweep)
-    elif sweep and sweep[0] == "ranks":
-        raise UserError("--sweep ranks: needs the program; a replay has the "
-                        "ranks that were recorded")
-    elif options.ranks is not None:
-        jobs.check_count(options.ranks)
-    if options.runs < 0 or options.runs > 1000:
-        raise UserError(f"--runs {options.runs}: give 0 to 1000")
-    if options.rerun and any(change.key == "later" for one in wanted
-                             for change in one.changes):
-        raise UserError("--later and --rerun: only a replay completes calls "
-                        "later; leave --rerun out")
-    ranks = options.ranks
-    if sweep and sweep[0] == "ranks":
-        ranks = sweep[1][-1]
-    return forecast.Plan(ranks, wanted, options.model or [DEFAULT], sweep,
-                         options.rerun, options.measure, options.runs,
-                         options.replay, options.flops, options.file_order)
-
-
-def _check_ranks(options, program, sweep):
-    jobs.refuse_nested("whatif")
-    if not sweep or sweep[0] != "ranks":
-        jobs.check_ranks(options, program)
-    elif options.ranks is not None:
-        raise UserError(f"-n {options.ranks} and --sweep {options.sweep}: "
-                        "give one of them")
 
 
 def _keep(runner, path):

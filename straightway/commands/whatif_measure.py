@@ -41,7 +41,6 @@ class Measure:
             default=measured_nodes.SECONDS,
             help="for one operation at one size "
             f"[{measured_nodes.SECONDS:g}]")
-        parser.set_defaults(measures=True)
 
     @staticmethod
     def run(options):

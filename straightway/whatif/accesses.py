@@ -13,7 +13,7 @@ All is measured warm, one call after the other.
 """
 
 from straightway.bench import onesided
-from straightway.whatif.models import check, text
+from straightway.whatif.models import check
 
 SIZES = (8, 512, 4096, 32768, 1 << 18, 1 << 20)
 SECONDS = 0.016         # for one operation at one size, host and ours together
@@ -94,8 +94,3 @@ def measure(bench, ranks):
             if memory == check.MEMORY[0]:
                 fence[side].update(fences(report, side))
     return found, fence
-
-
-def lines(found):
-    """A side's tables as lines of a model file."""
-    return text.onesided(found)

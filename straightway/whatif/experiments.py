@@ -8,9 +8,8 @@ joins several changes in one:
     --experiment "free=alltoall network=hdr200" one, with both
 
 A change knows three things: its title, the models that it lays over those of
-the baseline, and the lines that it adds to the model's file. (Of rules that
-fit the same call the last counts, src/vtime/model/model_file.h.) This module
-does not interpret models.
+the baseline, and the lines that it adds to the model (models/lines.py). This
+module does not interpret models.
 """
 
 import dataclasses
@@ -23,6 +22,7 @@ from straightway.errors import UserError, nearest
 from straightway.machine import hardware
 from straightway.whatif import measured_nodes
 from straightway.whatif.models.check import OPERATIONS as COLLECTIVES
+from straightway.whatif.models.lines import Line
 from straightway.whatif.models.quantities import TIMES
 
 COMMUNICATION = "communication"
@@ -137,7 +137,7 @@ def _free(given):
                       models=["free"], fresh=True)
     names = operations("free", given)
     return Change("free", given, f"{_listed(names)} free",
-                  [f"free {name}" for name in names])
+                  [Line("free", name) for name in names])
 
 
 def _scale(given):
@@ -149,7 +149,7 @@ def _scale(given):
                             "factor, as in alltoall=0.5")
         value = _number("scale", given, factor, "factor", -1e-9, 1e6)
         names = operations("scale", given, name)
-        lines += [f"scale {one} {value:g}" for one in names]
+        lines += [Line("scale", one, value, digits=6) for one in names]
         titles.append(f"{_listed(names)} × {value:g}")
     return Change("scale", given, ", ".join(titles), lines)
 
@@ -180,7 +180,7 @@ def _offload(given):
 def _later(given):
     names = operations("later", given)
     return Change("later", given, f"{_listed(names)} completed later",
-                  [f"later {name}" for name in names])
+                  [Line("later", name) for name in names])
 
 
 def _algorithm(given):
@@ -192,7 +192,7 @@ def _algorithm(given):
             raise UserError(f"--algorithm {given}: give an operation and an "
                             "algorithm, as in allreduce=ring")
         names = operations("algorithm", given, name)
-        lines += [f"messages {one} {algorithm}" for one in names]
+        lines += [Line("messages", one, algorithm) for one in names]
         titles.append(f"{_listed(names)} by {algorithm.replace('_', ' ')}")
     return Change("algorithm", given, ", ".join(titles), lines)
 
@@ -254,7 +254,7 @@ def _noise(given):
     number = _whole("noise", seed, "a seed") if seed else 1
     return Change("noise", given, f"noise of {units.duration(duration)} every "
                   f"{units.duration(period)}",
-                  [f"noise {period:g} {duration:g} {number}"])
+                  [Line("noise", period, duration, number, digits=6)])
 
 
 _KEYS = {"free": _free, "scale": _scale, "offload": _offload, "later": _later,
@@ -411,20 +411,20 @@ def sweep(text):
     key, equals, values = text.partition("=")
     if not equals or key not in SWEPT:
         form = "give ranks=2,4,8, or one of " + ", ".join(SWEPT[1:])
-        raise UserError(f"--sweep {text}: " + (
+        raise UserError(f"sweep {text}: " + (
             form if key in SWEPT else nearest(key, SWEPT, form, 0.5)))
     found = []
     for word in values.split(","):
         if key == "cpu-speed":
-            found.append(_number("sweep", text, word, "factor", 0, 1e6))
+            found.append(_number(key, word, word, "factor", 0, 1e6))
         else:
             if not word.strip().isdecimal() or \
                     not 1 <= int(word) <= MOST_PLACES:
-                raise UserError(f"--sweep {text}: {word.strip() or 'nothing'}"
+                raise UserError(f"sweep {text}: {word.strip() or 'nothing'}"
                                 f" is no number of {key}; give values as in "
                                 f"{key}=2,4,8")
             found.append(int(word))
     found = sorted(set(found))
     if len(found) < 2:
-        raise UserError(f"--sweep {text}: give two values or more")
+        raise UserError(f"sweep {text}: give two values or more")
     return key, found

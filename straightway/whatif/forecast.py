@@ -60,7 +60,7 @@ class Forecast:
                 for name, given in BOUNDS.items()]
 
     def _operations(self):
-        """The operations of the file of --replay; it also sets the number of
+        """The operations of the file to replay; it also sets the number of
         ranks."""
         if not self._ops:
             self.step(f"reading {self.plan.replay}")

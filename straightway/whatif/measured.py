@@ -64,10 +64,12 @@ from straightway.collectives import OF_ALL
 from straightway.errors import UserError
 from straightway.machine import hardware, hosts
 from straightway.whatif import accesses, started
+from straightway.whatif.models import layer
+from straightway.whatif.models.lines import INSIDE, Line, text
 
 SCHEMA = "straightway-measured/5"
 NAMES = {"measured": "host", "measured-straightway": "ours"}
-WHO = {"host": "the MPI alone", "ours": "Straightway"}
+WHO = ("host", "ours")
 
 # Every collective of the engine that the benchmark has; and those measured
 # most closely, at twice as many sizes.
@@ -92,8 +94,6 @@ LOOK, BUSY = 0.2, 0.25
 
 # ns: no message of so few bytes takes this long where both ranks have a core.
 SMALL, SLICE = 2048, 100_000
-
-INSIDE = ("self", "domain", "node")      # the links of a node
 
 # There a host's send of more bytes waits for its receiver.
 EAGER = {"openmpi": 4096, "mpich": 16384, "intel": 32768}
@@ -136,7 +136,7 @@ def _whole(found):
     """Whether a calibration has all that this needs."""
     try:
         for who in found["collectives"]:
-            lines(found, who)
+            text(lines(found, who))
         datetime.datetime.fromisoformat(found["made"])
         return (len(found["states"]) == len(STATES) or found["cut"]) and \
             bool(found["collectives"]["host"])
@@ -502,37 +502,33 @@ def served(found):
 
 
 def lines(found, who):
-    """A calibration as lines of a model file (src/vtime/model/model_file.h).
-    Its collectives hold where all members share a node. Over several nodes
-    Straightway's go by their leaders."""
-    text = [f"# measured: {found['key']['mpi']}, {WHO[who]}, up to "
-            f"{found['key']['ranks']} ranks, {found['made']}"]
-    for kind in INSIDE:
-        text.append(f"link {kind} S {found['eager']}")
-    text += points(found["links"][who], INSIDE)
+    """A calibration as lines of a model. Its collectives hold where all members
+    share a node. Over several nodes Straightway's go by their leaders."""
+    lines = [Line("link", kind, {"S": found["eager"]}) for kind in INSIDE]
+    lines += points(found["links"][who], INSIDE)
     if who == "ours":
-        text += points(found["given"], ("domain", "node"), word="given")
+        lines += points(found["given"], ("domain", "node"), word="given")
     for k, state in enumerate(found["states"], 1):
-        text.append(f"state {k} {state['after']} {state['after_byte']}")
-        text += points(state["links"][who], INSIDE, k)
-    text.append(f"reduce {1.5 * found['copy']:.4g}")
-    text.append(f"test {found['links'][who][0][1]:.4g}")
+        lines.append(Line("state", k, state["after"], state["after_byte"]))
+        lines += points(state["links"][who], INSIDE, k)
+    lines.append(Line("reduce", 1.5 * found["copy"], digits=4))
+    lines.append(Line("test", float(found["links"][who][0][1]), digits=4))
     warm = with_other(found["collectives"][who])
     for operation, by_ranks in warm.items():
-        text += _table(operation, by_ranks)
+        lines += _tables(operation, by_ranks)
         for k, state in enumerate(found["states"], 1):
             after = with_other(state["collectives"][who])
             if operation == "fence":
                 by = _fence_after(warm, after)
             else:
                 by = after.get(operation, {})
-            text += _table(operation, by, k)
+            lines += _tables(operation, by, k)
         # A communicator of one takes no time: never more than measured.
-        text.append(f"inside {operation} 0 {_ENDLESS} 2 "
-                    f"{max(map(int, by_ranks))}")
-    text += accesses.lines(found["onesided"][who])
-    text += started.lines(found["started"], who)
-    return text + (["leaders all"] if who == "ours" else [])
+        lines.append(Line("inside", operation, 0, _ENDLESS, 2,
+                          max(map(int, by_ranks))))
+    lines += layer.onesided(found["onesided"][who])
+    lines += started.lines(found["started"], who)
+    return lines + ([Line("leaders", "all")] if who == "ours" else [])
 
 
 def with_other(tables):
@@ -550,22 +546,23 @@ def _fence_after(warm, after):
             if ranks in after.get("barrier", {})}
 
 
-def points(rows, kinds, state="", word="point"):
+def points(rows, kinds, *state, word="point"):
     """The lines `point` of links of these kinds."""
-    return [f"{word} {kind} {n} {send:.4g} {wire:.4g} {gap:.4g} {receive:.4g} "
-            f"{state}".strip() for kind in kinds
-            for n, send, wire, gap, receive in rows]
+    return [Line(word, kind, n, float(send), float(wire), float(gap),
+                 float(receive), *state, digits=4)
+            for kind in kinds for n, send, wire, gap, receive in rows]
 
 
-def _table(operation, by_ranks, state=""):
-    return [f"table {operation} {ranks} {size} {ns:.6g} {ns:.6g} "
-            f"{state}".strip()
-            for ranks, by_size in sorted(by_ranks.items(), key=_number)
-            for size, ns in sorted(by_size.items(), key=_number)]
+def _tables(operation, by_ranks, *state):
+    return [line for ranks in sorted(by_ranks, key=int)
+            for line in table(by_ranks[ranks], "table", operation, int(ranks),
+                              state=state)]
 
 
-def _number(item):
-    return int(item[0])
+def table(by_size, *fields, state=()):
+    """The lines of a table {size: ns}, which begin with these fields."""
+    return [Line(*fields, size, ns, ns, *state, digits=6) for size, ns in sorted(
+        (int(size), float(ns)) for size, ns in by_size.items())]
 
 
 # The MPI of a job -----------------------------------------------------------

@@ -36,6 +36,7 @@ from straightway.bench import runs
 from straightway.errors import UserError
 from straightway.machine import hosts
 from straightway.whatif import measured
+from straightway.whatif.models.lines import Line, text
 
 SCHEMA = "straightway-measured-nodes/1"
 NAME = "measured-network"       # the model
@@ -84,7 +85,7 @@ def find(host):
     for file in measured.folder().glob("*.nodes-*.json"):
         try:
             one = json.loads(file.read_text())
-            lines([one], "host")
+            text(lines([one], "host"))
             if one["key"] == _key(host):
                 found.append(one)
         except (OSError, KeyError, TypeError, ValueError, AttributeError,
@@ -192,20 +193,18 @@ def linked(found):
 
 
 def lines(found, who):
-    """Measurements, the newest last, as lines of a model file."""
-    text, link = [], linked(found)
+    """Measurements, the newest last, as lines of a model."""
+    lines, link = [], linked(found)
     if link:
         rows = link["links"].get(who) or link["links"]["host"]
-        text += [f"link network S {link['eager']}",
-                 *measured.points(rows, ("network",))]
+        lines += [Line("link", "network", {"S": link["eager"]}),
+                  *measured.points(rows, ("network",))]
     for one in found:
         tables = measured.with_other(one["collectives"].get(who, {}))
-        text += [f"span_table {op} {one['nodes']} {one['most']} {size} "
-                 f"{ns:.6g} {ns:.6g}"
-                 for op, by_size in tables.items()
-                 for size, ns in sorted(by_size.items(),
-                                        key=lambda item: int(item[0]))]
-    return text
+        lines += [line for op, by_size in tables.items()
+                  for line in measured.table(by_size, "span_table", op,
+                                             one["nodes"], one["most"])]
+    return lines
 
 
 def about(found):

@@ -7,6 +7,7 @@ tells apart: a NUMA domain, else a package.
 """
 
 from straightway.whatif import experiments
+from straightway.whatif.models.lines import Line
 
 _DOMAINS = ("numa", "package")
 
@@ -27,9 +28,9 @@ def _domains(slots):
 
 
 def lines(placement, slots):
-    """The places of all ranks, as lines of a model file."""
+    """The places of all ranks, as lines of a model."""
     nodes, domains = slots.nodes, _domains(slots)
-    return [f"place_rank {rank} {nodes[slot]} {domains[slot]}"
+    return [Line("place_rank", rank, nodes[slot], domains[slot])
             for rank, slot in enumerate(placement)]
 
 

@@ -165,7 +165,7 @@ class Runner:
         return [outcome(one) for one in found["results"]]
 
     def operations(self, path, ranks=None, graph=False, **how):
-        """(file of operations of the file of --replay, sentences on it). It
+        """(file of operations of the file to replay, sentences on it). It
         extrapolates to more ranks than the file has. `graph`: GOAL stays a
         partial order, even where one order has the same meaning; `how`: more
         of operations.convert."""

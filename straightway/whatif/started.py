@@ -21,6 +21,8 @@ in its start. The benchmark's ranks start together, so each has its share there.
 The engine charges this share to every start.
 """
 
+from straightway.whatif.models.lines import Line
+
 SIZES = (8, 1024, 16384, 1 << 17, 1 << 20)
 SECONDS = 0.1       # for one operation at one size
 FORMS = ("start", "shared", "own", "aside", "held")
@@ -67,9 +69,9 @@ def tables(report):
 
 
 def lines(found, side, base=None, names=("all",)):
-    """Tables as lines of a model file: how a side carries out the operations in
+    """Tables as lines of a model: how a side carries out the operations in
     `names`, in parts of the time that blocking calls take on side `base`."""
-    text = []
+    lines = []
     for operation, by_size in found.get(side, {}).items():
         if operation not in names and "all" not in names:
             continue
@@ -77,6 +79,6 @@ def lines(found, side, base=None, names=("all",)):
             blocking = found[base or side][operation][size]["blocking"]
             shares = [one[form] / blocking for form in FORMS[:3]]
             shares += [one[form] for form in FORMS[3:]]
-            text.append(f"started {operation} {size} " + " ".join(
-                f"{share:.4g}" for share in shares))
-    return text
+            lines.append(Line("started", operation, int(size), *shares,
+                              digits=4))
+    return lines

@@ -1,10 +1,9 @@
-"""The assumed machine: layers of model text, one over the other.
+"""The assumed machine: layers of a model, one over the other.
 
-A model file (src/vtime/model/model_file.h) has layers: the baseline's models,
-in the order of their names, then those of an experiment, then its lines. A
-later layer replaces settings that exist once: the placement of ranks, the
-network, the link of a class, the times of one-sided calls. Rules of collectives
-only add up, because the last that fits a call counts.
+The layers (models/lines.py) are the baseline's models, in the order of their
+names, then those of an experiment, then its lines. A later layer replaces
+settings that exist once: the placement of ranks, the network, the link of a
+class, the times of one-sided calls.
 
 Names are those of models/ (presets and TOML files), and three that machines
 themselves answer: `measured`, the MPI alone on this one, `measured-straightway`
@@ -25,6 +24,7 @@ from straightway.errors import UserError, nearest
 from straightway.machine import hardware, hosts
 from straightway.whatif import (experiments, measured, measured_nodes,
                                 started)
+from straightway.whatif.models.lines import Line, combine, text
 
 MEASURED = (*measured.NAMES, measured_nodes.NAME)
 
@@ -32,50 +32,6 @@ MEASURED = (*measured.NAMES, measured_nodes.NAME)
 def _named():
     from straightway.whatif import models
     return models
-
-
-# Layers ---------------------------------------------------------------------
-
-def _holds(line):
-    """The setting of a line that exists once: ("place",), ("link", "node"),
-    ...; None for lines that add up."""
-    words = line.split()
-    if words[0] in ("place", "place_rank"):
-        return ("place",)
-    if words[0] in ("link", "point", "given"):
-        return ("link", words[1])
-    if words[0] == "access":
-        return tuple(words[:3])
-    if words[0] == "locks":
-        return tuple(words[:2])
-    if words[0] == "state":
-        return ("state", words[1])
-    if words[0] in ("network", "noise", "cpu_speed", "reduce", "test",
-                    "node_speed", "loggopsim"):
-        return (words[0],)
-    return None
-
-
-def _plain(layer):
-    """A layer without comments, and without the number of ranks."""
-    lines = (line.partition("#")[0].strip() for line in layer)
-    return [line for line in lines if line and line.split()[0] != "ranks"]
-
-
-def combine(ranks, layers):
-    """The lines of the whole model."""
-    found = []
-    for layer in map(_plain, layers):
-        taken = {_holds(line) for line in layer} - {None}
-        if taken & {("link", kind) for kind in measured.INSIDE}:
-            # Another node's: its one-sided calls are others, too.
-            found = [line for line in found
-                     if line.split()[0] not in ("access", "locks")]
-        found = [line for line in found if _holds(line) not in taken]
-        found += layer
-    # A later layer may also have the states of an earlier layer's tables.
-    found.sort(key=lambda line: not line.startswith("state "))
-    return [f"ranks {ranks}", *found]
 
 
 # Names ----------------------------------------------------------------------
@@ -234,8 +190,7 @@ class Models:
 
     def write(self, path, ranks, experiment=None):
         """The model file of the baseline (None), or of an experiment."""
-        lines = self.lines(ranks, experiment)
-        pathlib.Path(path).write_text("\n".join(lines) + "\n")
+        pathlib.Path(path).write_text(text(self.lines(ranks, experiment)))
         return path
 
     def lines(self, ranks, experiment=None):
@@ -245,7 +200,7 @@ class Models:
             _check_links(found, ranks, title)
             return found
         if experiment.models == ["free"]:
-            names, layers = [], [["free all"]]
+            names, layers = [], [[Line("free", "all")]]
         else:
             names, places = self._names(ranks, experiment)
             layers = list(self._layers(names, ranks, experiment.title))
@@ -275,13 +230,13 @@ class Models:
     def _has_network(self, names, ranks):
         given = [name for name in names if name not in measured.NAMES]
         return measured_nodes.NAME in given or given and any(
-            _holds(line) == ("link", "network")
-            for line in _named().load(given).lines(ranks) if line.strip())
+            line.setting == ("link", "network")
+            for line in _named().load(given).lines(ranks))
 
     def _places(self, ranks, experiment):
         """The line that places the ranks; none, where the experiment itself
         places each."""
-        if any(_holds(line) == ("place",) for line in experiment.lines):
+        if any(line.setting == ("place",) for line in experiment.lines):
             return []
         per_node, nodes = (experiment.last(f) for f in ("per_node", "nodes"))
         per_domain = experiment.last("per_domain")
@@ -303,30 +258,29 @@ class Models:
                     "network; give --nodes or --ranks-per-node")
         if not per_node and not per_domain:
             return []
-        return [f"place {min(per_node or ranks, ranks)} {per_domain}"]
+        return [Line("place", min(per_node or ranks, ranks), per_domain)]
 
 
 def _spread(lines, ranks):
     """(nodes, ranks on the fullest) by the lines that place the ranks."""
-    words = [line.split() for line in lines]
-    given = collections.Counter(w[2] for w in words if w[0] == "place_rank")
+    given = collections.Counter(
+        line[2] for line in lines if line[0] == "place_rank")
     if given:
         return len(given), max(given.values())
-    per_node = next((int(w[1]) for w in words if w[0] == "place"), 0) or ranks
+    per_node = next((x[1] for x in lines if x[0] == "place"), 0) or ranks
     return -(-ranks // per_node), min(per_node, ranks)
 
 
 def _check_links(lines, ranks, title):
     """UserError for messages without a link in any model. They would take no
     time: a mistake, not a prediction."""
-    words = [line.split() for line in lines]
-    links = {w[1] for w in words if w[0] in ("link", "point")}
+    links = {line[1] for line in lines if line[0] in ("link", "point")}
     nodes, most = _spread(lines, ranks)
     if nodes > 1 and "network" not in links:
         raise UserError(
             f"{title}: {units.plural(ranks, 'rank')}, {most} on each node,"
             " and no model has a network between nodes: give --network NAME")
-    domain = max((int(w[2]) for w in words if w[0] == "place"), default=0)
+    domain = max((x[2] for x in lines if x[0] == "place"), default=0)
     if most > domain > 0 and not links & {"node", "network"}:
         raise UserError(
             f"{title}: domains of {units.plural(domain, 'rank')} share a node,"
@@ -344,7 +298,7 @@ def _check_algorithm(change):
     """UserError for an algorithm that no collective has; the engine knows the
     list."""
     with tempfile.NamedTemporaryFile("w", suffix=".model") as file:
-        file.write("\n".join(["ranks 2", *change.lines]) + "\n")
+        file.write(text([Line("ranks", 2), *change.lines]))
         file.flush()
         words = [str(native.whatif_executable()), "check", file.name]
         try:
@@ -363,12 +317,9 @@ def _speed(experiment, layers):
     speed = experiment.last("speed")
     if not speed:
         return []
-    for layer in layers:
-        for line in layer:
-            words = line.split()
-            if words and words[0] == "cpu_speed":
-                return [f"cpu_speed {speed * float(words[1]):g}"]
-    return [f"cpu_speed {speed:g}"]
+    before = next((line[1] for layer in layers for line in layer
+                   if line[0] == "cpu_speed"), 1)
+    return [Line("cpu_speed", speed * before, digits=6)]
 
 
 def _offloads(experiment, layers):
@@ -377,17 +328,15 @@ def _offloads(experiment, layers):
     posting, turn, byte = experiments.OFFLOAD
     for layer in layers:
         for line in layer:
-            words = line.split()
-            if words[:2] == ["link", "network"]:
-                link = dict(zip(words[2::2], map(float, words[3::2])))
-                posting = link.get("o_send", posting)
-                turn = link.get("L", turn) or turn
-                byte = link.get("G", byte)
-            elif words[:3] == ["point", "network", "0"]:
-                posting, turn = map(float, words[3:5])
+            if line[:2] == ("link", "network"):
+                posting = line[2].get("o_send", posting)
+                turn = line[2].get("L", turn) or turn
+                byte = line[2].get("G", byte)
+            elif line[:3] == ("point", "network", 0):
+                posting, turn = line[3:5]
     lines = []
     for change in experiment.changes:
         for name, costs in change.offload:
-            one, two, three = costs or (posting, turn, byte)
-            lines.append(f"offload {name} {one:g} {two:g} {three:g}")
+            lines.append(Line("offload", name, *map(
+                float, costs or (posting, turn, byte)), digits=6))
     return lines

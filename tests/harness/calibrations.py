@@ -47,8 +47,9 @@ def calibration(ranks=2):
     states = [dict(times, swept=swept, after=after, after_byte=after_byte)
               for swept, after, after_byte in measured.STATES]
     return dict(times, key={"mpi": "Open MPI 5.0.11", "ranks": ranks},
-                given=[[4096, 50.0, 100.0, 200.0, 50.0]], made="now", others=0.0, eager=4096, copy=0.05, states=states,
-                started=parts, onesided=onesided)
+                given=[[4096, 50.0, 100.0, 200.0, 50.0]], eager=4096,
+                made="2026-01-01T00:00:00+00:00", others=0.0, copy=0.05,
+                states=states, started=parts, onesided=onesided)
 
 
 def keep(host, folder, environment):

@@ -9,6 +9,7 @@ import collections
 import pathlib
 
 from straightway.whatif import outcomes as whatif
+from straightway.whatif.models.lines import Line
 
 SECOND = 1e9
 COMPUTE = 4 * SECOND
@@ -113,4 +114,5 @@ class Models:
 
     def lines(self, ranks):
         link = "network" if "hdr200" in self.given else "node"
-        return [f"ranks {ranks}", f"link {link} L 1000 o_send 150 G 0.04"]
+        return [Line("ranks", ranks),
+                Line("link", link, {"L": 1000, "o_send": 150, "G": 0.04})]

@@ -14,6 +14,7 @@ from straightway.machine import hardware as machine
 from straightway.machine import hosts
 from straightway.whatif import accesses, measured, started
 from straightway.whatif.models import check
+from straightway.whatif.models.lines import text
 
 BENCHES = 3 * (1 + len(measured.STATES)) + 2 + len(check.MEMORY)
 HOST = hosts.Host("libmpi.so.40", "ompi", "/usr/bin/mpiexec", "",
@@ -92,6 +93,11 @@ def bench(monkeypatch, tmp_path):
                         if run.others else 0.0)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     return run
+
+
+def lines_of(found, who):
+    """The lines of the model's file."""
+    return text(measured.lines(found, who)).splitlines()
 
 
 def test_a_message_is_split_into_parts_that_sum_to_half_a_round_trip():
@@ -187,7 +193,7 @@ def test_nonblocking_collectives_may_be_missing(bench, monkeypatch):
     found = measured.load(HOST, 2)
     assert found["started"] == {} and found["collectives"]["ours"]
     for who in measured.WHO:
-        assert "started" not in "\n".join(measured.lines(found, who))
+        assert "started" not in "\n".join(lines_of(found, who))
 
 
 def test_a_calibration_ends(bench, monkeypatch):
@@ -212,7 +218,7 @@ def test_a_calibration_ends(bench, monkeypatch):
     asked = len(bench.asked)
     assert measured.load(HOST, 2) == found and len(bench.asked) == asked
     for who in measured.WHO:
-        assert "state" not in "\n".join(measured.lines(found, who))
+        assert "state" not in "\n".join(lines_of(found, who))
 
 
 def test_what_an_idle_machine_gave_outlasts_a_busy_one(bench):
@@ -319,7 +325,7 @@ def test_a_cache_that_cannot_be_written_costs_only_time(bench, monkeypatch,
 
 
 def test_tables_hold_for_what_was_measured(bench):
-    lines = measured.lines(measured.load(HOST, 2), "host")
+    lines = lines_of(measured.load(HOST, 2), "host")
     assert "table alltoall 2 8 308 308" in lines
     assert "table barrier 2 0 300 300" in lines
     assert "table other 2 0 300 300" in lines
@@ -336,7 +342,7 @@ def test_one_sided_calls_are_split_as_their_flush_shows(bench):
     """By the kind of the window's memory; a lock is what it takes beyond its
     put, half of it the unlock's."""
     found = measured.load(HOST, 2)
-    lines = measured.lines(found, "host")
+    lines = lines_of(found, "host")
     for name in ("put", "get", "accumulate"):
         assert f"access created {name} 8 200 800" in _rounded(lines)
         assert f"access created {name} 4096 3000 0" in _rounded(lines)
@@ -347,7 +353,7 @@ def test_one_sided_calls_are_split_as_their_flush_shows(bench):
     assert "table fence 2 0 700 700" in lines
     assert "table fence 2 0 1700 1700 1" in lines       # as barriers after it
     assert any(line.startswith("inside fence ") for line in lines)
-    ours = _rounded(measured.lines(found, "ours"))
+    ours = _rounded(lines_of(found, "ours"))
     assert "access created put 8 100 0" in ours
     assert "locks created 50 50" in ours
     assert "table fence 2 0 200 200" in ours
@@ -364,9 +370,9 @@ def _rounded(lines):
 def test_a_block_that_is_given_costs_the_same_at_any_size(bench):
     """With Straightway; the MPI sends it."""
     found = measured.load(HOST, 2)
-    ours = measured.lines(found, "ours")
+    ours = lines_of(found, "ours")
     assert f"given node {measured.GIVEN[0]} 150 0 300 150" in ours
-    assert not [x for x in measured.lines(found, "host")
+    assert not [x for x in lines_of(found, "host")
                 if x.startswith("given")]
 
 
@@ -380,7 +386,7 @@ def test_an_mpi_that_fails_with_windows_has_no_times_for_them(
         return bench(host, words)
 
     monkeypatch.setattr(measured, "bench", refuses)
-    lines = measured.lines(measured.load(HOST, 2), "host")
+    lines = lines_of(measured.load(HOST, 2), "host")
     assert not [x for x in lines if x.startswith(("access", "locks"))]
     assert "table fence 2 0 300 300" in lines
 
@@ -400,7 +406,7 @@ def test_fences_of_more_ranks_are_measured_apart(bench):
 
 
 def test_what_a_rank_has_computed_counts(bench):
-    lines = measured.lines(measured.load(HOST, 2), "host")
+    lines = lines_of(measured.load(HOST, 2), "host")
     for k, (swept, after, after_byte) in enumerate(measured.STATES, 1):
         asked = [words for words in bench.asked if words[-2:] ==
                  ["--computing", str(swept)]]
@@ -423,7 +429,7 @@ def test_what_a_rank_has_computed_counts(bench):
 
 def test_ours_are_other_tables(bench):
     found = measured.load(HOST, 2)
-    assert "table alltoall 2 8 108 108" in measured.lines(found, "ours")
+    assert "table alltoall 2 8 108 108" in lines_of(found, "ours")
 
 
 def test_nonblocking_collectives_come_in_parts_of_the_blocking_one(bench):
@@ -437,12 +443,13 @@ def test_nonblocking_collectives_come_in_parts_of_the_blocking_one(bench):
     assert found["ours"]["allreduce"]["8"] == pytest.approx({
         "blocking": 4000, "start": 1000, "shared": 3500, "own": 500,
         "aside": 1 - 1.5 / 3.5, "held": 0})
-    assert started.lines(found, "host") == [
-        "started allreduce 8 0.3 0.15 1.05 0 0.8"]
-    assert started.lines(found, "ours") == [
-        "started allreduce 8 0.25 0.875 0.125 0.5714 0"]
-    assert started.lines(found, "ours", "host", ["allreduce"]) == [
-        "started allreduce 8 0.125 0.4375 0.0625 0.5714 0"]
+    for words, line in (
+            (["host"], "0.3 0.15 1.05 0 0.8"),
+            (["ours"], "0.25 0.875 0.125 0.5714 0"),
+            (["ours", "host", ["allreduce"]],
+             "0.125 0.4375 0.0625 0.5714 0")):
+        assert text(started.lines(found, *words)) == \
+            f"started allreduce 8 {line}\n"
     assert started.lines(found, "ours", "host", ["bcast"]) == []
 
 
@@ -461,7 +468,7 @@ def test_noise_makes_no_impossible_parts(change):
 
 
 def test_points_come_by_their_bytes(bench):
-    lines = measured.lines(measured.load(HOST, 2), "host")
+    lines = lines_of(measured.load(HOST, 2), "host")
     for kind in ("self", "domain", "node"):
         sizes = [int(x.split()[2]) for x in lines
                  if x.startswith(f"point {kind} ") and len(x.split()) == 7]
@@ -482,7 +489,7 @@ def test_an_mpi_that_is_not_accelerated_has_no_second_model(bench,
     monkeypatch.setattr(measured, "bench", run)
     found = measured.load(HOST, 2)
     assert not measured.served(found)
-    assert measured.lines(found, "host")
+    assert lines_of(found, "host")
 
 
 def test_a_failed_benchmark_is_told_with_what_it_said(monkeypatch):
@@ -522,7 +529,7 @@ def test_the_engine_takes_a_real_calibration(one_host, monkeypatch, tmp_path):
     assert set(found["started"]) == set(measured.WHO)
     for who in measured.WHO:
         model.write_text("ranks 2\n" + "\n".join(
-            measured.lines(found, who)) + "\n")
+            lines_of(found, who)) + "\n")
         done = subprocess.run([native.whatif_executable(), "check", model],
                               text=True, capture_output=True)
         assert done.returncode == 0, done.stderr

@@ -163,7 +163,8 @@ def models(*names):
 
 def lines(text, *names, ranks=4):
     found = models(*names)
-    return found.lines(ranks, experiments.parse(text)), found
+    return [str(line) for line in found.lines(
+        ranks, experiments.parse(text))], found
 
 
 def test_nodes_take_the_measured_network(bench):

@@ -15,6 +15,7 @@ from straightway.whatif import models
 from straightway.whatif.models import quantities
 from straightway.whatif.models.check import (KINDS, MEMORY, ONESIDED,
                                              OPERATIONS)
+from straightway.whatif.models.lines import Line, text
 
 NETWORKS = ["qdr", "fdr", "edr", "hdr200", "ndr400", "omnipath",
             "slingshot11", "aries", "ethernet1", "ethernet10", "ethernet25",
@@ -38,6 +39,11 @@ def check(model, ranks):
     return json.loads(done.stdout) if not done.returncode else done.stderr
 
 
+def lines_of(model, ranks):
+    """The lines of the model's file."""
+    return text(model.lines(ranks)).splitlines()
+
+
 def costs(found, kind, size):
     """send, latency, transfer, gap, receive, rendezvous"""
     return next(row[1:] for row in found["classes"][kind] if row[0] == size)
@@ -59,6 +65,14 @@ def refused(text, *because):
 
 
 # Presets --------------------------------------------------------------------
+
+def test_the_text_of_a_line_is_what_its_readers_know():
+    line = Line("network", "torus", {"size": [4, 2], "G": 0.1 + 0.2})
+    assert str(line) == "network torus size 4x2 G 0.3"
+    line = Line("point", "node", 123456, 40000.0, 1234.56, digits=4)
+    assert str(line) == "point node 123456 4e+04 1235"
+    assert line == ("point", "node", 123456, 40000, 1235)
+
 
 def test_there_are_the_presets_that_there_should_be():
     assert set(NETWORKS + SHAPES) <= set(models.names())
@@ -88,7 +102,7 @@ def test_shapes_are_as_large_as_the_nodes_need(shape, nodes):
 @pytest.mark.parametrize("shape", SHAPES)
 def test_a_shape_without_a_network_says_what_to_do(shape):
     with pytest.raises(UserError, match=r"as in hdr200\+"):
-        models.load(shape).lines(4)
+        lines_of(models.load(shape), 4)
 
 
 @pytest.mark.parametrize("name", NETWORKS)
@@ -123,9 +137,9 @@ def test_presets_give_what_was_measured(name, us, speed, shape):
 def test_each_switch_more_costs_its_hop():
     model = models.load("hdr200-fat-tree", nodes=801)
     assert check(model, 801)["room"] == 20 * 20 * 40    # three levels
-    assert "network fat_tree latency 130 " in "\n".join(model.lines(801))
-    assert "host_latency 65" in "\n".join(model.lines(801))
-    assert "L 570 " in "\n".join(model.lines(801))
+    assert "network fat_tree latency 130 " in "\n".join(lines_of(model, 801))
+    assert "host_latency 65" in "\n".join(lines_of(model, 801))
+    assert "L 570 " in "\n".join(lines_of(model, 801))
 
 
 def test_free_is_free():
@@ -133,7 +147,7 @@ def test_free_is_free():
     assert set(found["classes"]) == {"self", "domain", "network"}
     for rows in found["classes"].values():
         assert all(row[1:6] == [0] * 5 for row in rows)
-    assert "free all" in models.load("free").lines(2)
+    assert "free all" in lines_of(models.load("free"), 2)
 
 
 def test_two_levels():
@@ -205,7 +219,7 @@ def test_times_of_one_sided_calls():
         put = [[8, 20, 0]]
     """)
     def lines(*names):
-        return [line for line in models.load(list(names)).lines(2)
+        return [line for line in lines_of(models.load(list(names)), 2)
                 if line.startswith(("access", "locks"))]
 
     assert lines(first) == [
@@ -234,11 +248,11 @@ def test_times_of_one_sided_calls():
 def test_blocks_that_are_given_away():
     """Within a node only; another link there knows other gives."""
     given = toml('[link.all]\nL = 5\ngiven = [["4 KiB", 1, 2, 3, 4]]\n')
-    lines = models.load(given).lines(2)
+    lines = lines_of(models.load(given), 2)
     assert [line for line in lines if line.startswith("given")] == [
         f"given {kind} 4096 1 2 3 4" for kind in ("self", "domain", "node")]
     assert isinstance(check(models.load(given), 2), dict)
-    over = models.load([given, {"link": {"node": {"L": 7}}}]).lines(2)
+    over = lines_of(models.load([given, {"link": {"node": {"L": 7}}}]), 2)
     assert "given node 4096 1 2 3 4" not in over
     assert "given domain 4096 1 2 3 4" in over
     refused("[link.network]\ngiven = [[8, 1, 2, 3, 4]]\n", "within a node only")
@@ -263,20 +277,20 @@ def test_options():
                                               "duration": "10 us", "seed": 9},
                         collective=[{"op": "bcast", "use": "free"}],
                         reduce=None)
-    lines = model.lines(12)
+    lines = lines_of(model, 12)
     assert lines[:2] == ["ranks 12", "place 3 2"]
     assert "noise 1000000 10000 9" in lines and "cpu_speed 1.5" in lines
     assert lines[-1] == "free bcast"
     assert isinstance(check(model, 12), dict)
     with pytest.raises(UserError, match="13 ranks do not fit on 4 nodes"):
-        model.lines(13)
+        lines_of(model, 13)
     with pytest.raises(UserError, match="unknown key node; did you mean"):
         models.load("edr", node=4)
 
 
 def test_places():
     def place(ranks, **options):
-        lines = models.load("edr", **options).lines(ranks)
+        lines = lines_of(models.load("edr", **options), ranks)
         return [line for line in lines if line.startswith("place")]
     assert place(12) == []
     assert place(12, nodes=5) == ["place 3 0"]
@@ -311,7 +325,7 @@ def test_rules_of_collectives():
         use = "measured"
     """)
     model = models.load(["edr", rules])
-    assert model.lines(4)[-6:] == [
+    assert lines_of(model, 4)[-6:] == [
         "scale alltoall 0.5", "scale allreduce 0.5",
         "messages bcast binomial 0 65536/n 0 4294967295",
         "offload allreduce 300 1000 0.1", "table barrier 8 0 2000 1500",
@@ -322,7 +336,7 @@ def test_rules_of_collectives():
 @pytest.mark.parametrize("name", ["mpich-algorithms", "openmpi-algorithms"])
 def test_the_hosts_choices_are_whole(name):
     """Some algorithm for every collective, size and number of ranks."""
-    rules = [line.split() for line in models.load(name).lines(1 << 20)
+    rules = [line.split() for line in lines_of(models.load(name), 1 << 20)
              if line.startswith("messages")]
     for op in OPERATIONS:
         for ranks in (2, 3, 7, 8, 13, 1 << 20):
@@ -341,7 +355,7 @@ def test_powers_of_two():
     model = models.load({"collective": [{
         "op": "barrier", "use": "formula", "algorithm": "dissemination",
         "powers_of_two": True, "min_ranks": 3, "max_ranks": 20}]})
-    assert [line.split()[-2:] for line in model.lines(4)[1:]] == [
+    assert [line.split()[-2:] for line in lines_of(model, 4)[1:]] == [
         ["4", "4"], ["8", "8"], ["16", "16"]]
     assert isinstance(check(model, 4), dict)
 
@@ -479,13 +493,13 @@ def _damaged(value, chance):
 
 def test_nothing_but_sentences_comes_of_damage():
     chance, good = random.Random(6), 0
-    assert models.load(_GOOD).lines(8)
+    assert lines_of(models.load(_GOOD), 8)
     for _ in range(3000):
         table = _damaged(_GOOD, chance)
         if not isinstance(table, dict):
             continue
         try:
-            models.load(table).lines(8)
+            lines_of(models.load(table), 8)
             good += 1
         except UserError as error:
             assert len(str(error)) > 20
@@ -566,19 +580,19 @@ def test_a_class_without_a_link_takes_the_next_wider_one():
 def test_nodes_of_different_speeds():
     model = models.load({"link": {"all": {"L": 1}},
                          "node_speeds": [1, 0.5, 2]}, ranks_per_node=2)
-    assert "node_speed 1 0.5" in model.lines(6)
+    assert "node_speed 1 0.5" in lines_of(model, 6)
     assert isinstance(check(model, 6), dict)
     with pytest.raises(UserError, match="has 3 nodes, and 8 ranks are on 4"):
-        model.lines(8)
+        lines_of(model, 8)
     refused("node_speeds = 2\n", "a list of factors, one for each node")
     refused("node_speeds = [1, 0]\n", "a factor from 1e-9 to 1e9")
 
 
 def test_loggopsim_has_no_network():
-    assert "loggopsim" in models.load("loggps").lines(2)
+    assert "loggopsim" in lines_of(models.load("loggps"), 2)
     assert isinstance(check(models.load("loggps"), 2), dict)
-    assert "loggopsim" not in models.load(
-        ["loggps", {"loggopsim": False}]).lines(2)
+    assert "loggopsim" not in lines_of(models.load(
+        ["loggps", {"loggopsim": False}]), 2)
     with pytest.raises(UserError, match=r"loggopsim = true has no \[network\]"):
         models.load("loggps+hdr200+fat-tree", nodes=2)
     refused("loggopsim = 1\n", "loggopsim must be true or false")

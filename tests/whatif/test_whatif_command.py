@@ -17,6 +17,7 @@ from straightway.reporters import forecast_words, whatif_html
 from straightway.whatif import (experiments, forecast, measured, outcomes,
                                 supposed)
 from straightway.whatif import runs as whatif
+from straightway.whatif.models.lines import Line, combine
 
 SCHEMA = pathlib.Path(straightway.__file__).parent / "schemas" / \
     "whatif.schema.json"
@@ -49,7 +50,9 @@ def _stand_ins(monkeypatch, tmp_path):
 
 
 def report_of(run, *words):
-    status, out, err = run("whatif", "--json", "-", *words)
+    # A subcommand's own options stand behind its first word, if it has one.
+    own = {"run": 1, "replay": 2, "sweep": 2}.get(words[0], 0)
+    status, out, err = run("whatif", *words[:own], "--json", "-", *words[own:])
     assert status == 0, err
     report = json.loads(out)
     jsonschema.validate(report, json.loads(SCHEMA.read_text()))
@@ -139,28 +142,31 @@ def models(*names, ranks=4):
 
 
 def lines(experiment, *names, ranks=4):
-    return models(*(names or ("measured",)), ranks=ranks).lines(
-        ranks, experiment)
+    return [str(line) for line in models(
+        *(names or ("measured",)), ranks=ranks).lines(ranks, experiment)]
 
 
 def test_a_later_layer_replaces_what_only_one_can_hold():
-    found = supposed.combine(4, [
-        ["ranks 9", "point node 1 2 3 4 5", "link node S 7", "free bcast",
-         "place 1 1"],
-        ["link node L 5", "place 2 1 # two"], ["free alltoall"]])
-    assert found == ["ranks 4", "free bcast", "link node L 5", "place 2 1",
-                     "free alltoall"]
+    bcast, alltoall = Line("free", "bcast"), Line("free", "alltoall")
+    link, place = Line("link", "node", {"L": 5}), Line("place", 2, 1)
+    assert combine(4, [
+        [Line("ranks", 9), Line("point", "node", 1, 2, 3, 4, 5),
+         Line("link", "node", {"S": 7}), bcast, Line("place_rank", 1, 1, 0)],
+        [link, place], [alltoall]]) == [
+            ("ranks", 4), bcast, link, place, alltoall]
 
 
 def test_another_node_has_other_one_sided_calls():
-    measured = ["link node S 7", "access created put 8 1 1",
-                "access created get 8 1 1", "locks created 1 1"]
-    assert supposed.combine(4, [measured, ["link node L 5"]]) == [
-        "ranks 4", "link node L 5"]
-    network = ["link network L 5", "access created put 8 2 2"]
-    assert supposed.combine(4, [measured, network]) == [
-        "ranks 4", "link node S 7", "access created get 8 1 1",
-        "locks created 1 1", *network]
+    node, other = (Line("link", "node", {key: 7}) for key in "SL")
+    put, get = (Line("access", "created", op, 8, 1, 1)
+                for op in ("put", "get"))
+    locks = Line("locks", "created", 1, 1)
+    measured = [node, put, get, locks]
+    assert combine(4, [measured, [other]]) == [("ranks", 4), other]
+    network = [Line("link", "network", {"L": 5}),
+               Line("access", "created", "put", 8, 2, 2)]
+    assert combine(4, [measured, network]) == [
+        ("ranks", 4), node, get, locks, *network]
 
 
 def test_a_network_is_laid_over_the_machine():
@@ -255,7 +261,6 @@ def test_names_of_operations(word, name):
     (["--timeout", "0"], "give seconds, more than 0"),
     (["--timeout", "soon"], "--timeout soon: give a number"),
     (["--runs", "x"], "--runs x: give a whole number"),
-    (["--sweep", "ranks=2,x"], "--sweep ranks=2,x: x is no number of ranks"),
     (["--model", "mesured"], "did you mean measured?"),
     (["--model", "./my.toml"], "there is no such file"),
     (["--noise", "1ms"], "PERIOD,DURATION"),
@@ -265,8 +270,6 @@ def test_names_of_operations(word, name):
     (["--experiment", "free"], "free has no value"),
     (["--algorithm", "allreduce"], "as in allreduce=ring"),
     (["--ranks-on", "moon"], "unknown place moon"),
-    (["--sweep", "rank=2,4"], "did you mean ranks?"),
-    (["--sweep", "cpu-speed=2"], "two values or more"),
     (["--network", "hdr200", "--nodes", "1", "--ranks-per-node", "1"],
      "do not fit 1 node of 1"),
     (["--runs", "-1"], "give 0 to 1000"),
@@ -287,37 +290,23 @@ def test_what_is_missing_is_asked_for(run):
 
 
 def test_a_replay_needs_no_program(run, _stand_ins):
-    report = report_of(run, "--replay", "app.swops", "--free", "alltoall")
+    report = report_of(run, "replay", "app.swops", "--free", "alltoall")
     assert report["program"] is None and report["replay"] == "app.swops"
     assert ("measured", 2) not in _stand_ins.made[0].asked
-    for words, told in ((["./app"], "give one of them"),
-                        (["--rerun"], "--rerun needs the program"),
-                        (["--clocks"], "--clocks needs the program"),
+    for words, told in ((["./app"], "unknown argument ./app"),
+                        (["--rerun"], "unknown option --rerun"),
+                        (["--clocks"], "unknown option --clocks"),
+                        (["--record", "b"], "unknown option --record"),
+                        (["-n", "0"], "-n 0: give 1 to"),
                         (["--sweep", "ranks=2,4"], "needs the program")):
-        assert told in said(run, "--replay", "app.swops", *words)
+        assert told in said(run, "replay", "app.swops", *words)
 
 
 # Subcommands ----------------------------------------------------------------
 
-@pytest.mark.parametrize("short, long", [
-    (["-n", "2", "--free", "alltoall", "./app", "-x"],
-     ["run", "-n", "2", "--free", "alltoall", "./app", "-x"]),
-    (["--replay", "app.swops", "--free", "alltoall"],
-     ["replay", "app.swops", "--free", "alltoall"]),
-    (["--replay", "app.swops", "--free", "alltoall", "-n", "2"],
-     ["replay", "--free", "alltoall", "-n", "2", "app.swops"]),
-    (["--replay", "app.swops", "--sweep", "cpu-speed=1,2"],
-     ["replay", "app.swops", "--sweep", "cpu-speed=1,2"]),
-    (["--sweep", "ranks=2,4", "--free", "all", "./app", "run"],
-     ["sweep", "ranks=2,4", "--free", "all", "./app", "run"]),
-    (["-n", "2", "--sweep", "cpu-speed=1,2", "./app"],
-     ["sweep", "cpu-speed=1,2", "-n", "2", "./app"])])
-def test_a_subcommand_is_the_short_form(run, short, long):
-    # A subcommand's own options stand behind its first word, if it has one.
-    own = 1 if long[1].startswith("-") else 2
-    status, out, err = run("whatif", *long[:own], "--json", "-", *long[own:])
-    assert status == 0, err
-    expected, found = report_of(run, *short), json.loads(out)
+def test_without_a_subcommand_it_is_run(run):
+    words = ["-n", "2", "--free", "alltoall", "./app", "-x"]
+    expected, found = report_of(run, "run", *words), report_of(run, *words)
     for report in (expected, found):
         report.pop("seconds", None)
         for changing in ("load", "date"):
@@ -325,12 +314,25 @@ def test_a_subcommand_is_the_short_form(run, short, long):
     assert found == expected
 
 
+def test_the_options_of_a_replay_may_come_first(run):
+    _, out, _ = run("whatif", "replay", "--json", "-", "--sweep",
+                    "cpu-speed=1,2", "-n", "2", "app.swops")
+    report = json.loads(out)
+    assert report["replay"] == "app.swops"
+    assert [row["value"] for row in report["sweep"]["rows"]] == [1, 2]
+
+
+@pytest.mark.parametrize("words, told", [
+    (["--replay", "app.swops", "--free", "all"], "replay app.swops"),
+    (["-n", "2", "--sweep=cpu-speed=1,2", "./app"], "sweep cpu-speed=1,2")])
+def test_what_was_an_option_names_its_subcommand(run, words, told):
+    assert f" is a subcommand: straightway whatif {told}\n" in said(run, *words)
+
+
 @pytest.mark.parametrize("words, told", [
     (["rnu", "-n", "2", "./app"], "unknown subcommand rnu; did you mean run?"),
     (["sweeep", "ranks=2,4", "./app"], "did you mean sweep?"),
     (["replay", "--fre", "all", "a.swops"], "--fre; did you mean --free?"),
-    (["replay", "a.swops", "./app"], "unknown argument ./app"),
-    (["replay", "a.swops", "--clocks"], "unknown option --clocks"),
     (["replay"], "FILE missing\n  usage: straightway"),
     (["run", "./app"], "how many ranks?"),
     (["run", "-n", "2", "--sweep", "ranks=2,4", "./app"],
@@ -338,13 +340,22 @@ def test_a_subcommand_is_the_short_form(run, short, long):
     (["sweep", "-n", "2", "./app"], "which values?"),
     (["sweep", "./app"], "give ranks=2,4,8"),
     (["sweep", "ranks=2,4"], "which program?"),
+    (["sweep", "ranks=2,4", "-n", "2", "./app"],
+     "-n 2 and sweep ranks=2,4: give one of them"),
+    (["sweep", "ranks=2,x", "./app"],
+     "sweep ranks=2,x: x is no number of ranks"),
+    (["sweep", "cpu-speed=2,x", "./app"], "x is no factor"),
+    (["sweep", "rank=2,4", "./app"], "did you mean ranks?"),
+    (["sweep", "cpu-speed=2", "./app"], "two values or more"),
+    (["convert", "-n", "0", "a.swops", "b.goal"], "-n 0: give 1 to"),
     (["convert", "a.swops", "b.txt"], "name it *.swops"),
     (["convert", "a.swops"], "OUT missing\n  usage: straightway")])
 def test_a_mistake_in_a_subcommand_is_named(run, words, told):
     assert told in said(run, *words)
 
 
-@pytest.mark.parametrize("word", ["run", "replay", "sweep", "convert"])
+@pytest.mark.parametrize("word", ["run", "replay", "sweep", "convert",
+                                  "measure"])
 def test_a_subcommand_has_a_help_with_an_example(run, word):
     status, out, err = run("whatif", word, "--help")
     assert status == 0 and not err
@@ -392,7 +403,7 @@ def test_more_ranks_than_cores_are_not_measured_unless_asked(run):
 # Sweeps ---------------------------------------------------------------------
 
 def test_a_sweep_of_ranks_runs_each(run, _stand_ins):
-    report = report_of(run, "--sweep", "ranks=2,4,8", "--free", "alltoall",
+    report = report_of(run, "sweep", "ranks=2,4,8", "--free", "alltoall",
                        "./app")
     rows = report["sweep"]["rows"]
     assert [r["value"] for r in rows] == [2, 4, 8]
@@ -405,7 +416,7 @@ def test_a_sweep_of_ranks_runs_each(run, _stand_ins):
 
 
 def test_a_sweep_of_the_model_is_one_run(run, _stand_ins):
-    report = report_of(run, "-n", "2", "--sweep", "cpu-speed=1,2,4",
+    report = report_of(run, "sweep", "cpu-speed=1,2,4", "-n", "2",
                        "--runs", "0", "--free", "all", "./app")
     assert [a[0] for a in _stand_ins.made[0].asked].count("live") == 1
     assert [r["baseline"]["time_s"] for r in report["sweep"]["rows"]] == \
@@ -415,13 +426,13 @@ def test_a_sweep_of_the_model_is_one_run(run, _stand_ins):
 def test_a_sweep_of_nodes_has_the_network_between_them(run):
     """In its baseline and its experiments alike: nodes with nothing between
     them would exchange messages in no time."""
-    report = report_of(run, "-n", "4", "--sweep", "ranks-per-node=1,2,4",
+    report = report_of(run, "sweep", "ranks-per-node=1,2,4", "-n", "4",
                        "--network", "hdr200", "--free", "alltoall", "./app")
     assert [e["title"] for e in report["experiments"]] == ["alltoall free"]
     assert "network=hdr200" in report["experiments"][0]["experiment"]
     assert "The baseline of this sweep has network hdr200." in report["notes"]
     assert "no model has a network between nodes" in said(
-        run, "-n", "4", "--sweep", "nodes=1,2", "./app")
+        run, "sweep", "nodes=1,2", "-n", "4", "./app")
 
 
 @pytest.mark.parametrize("given, base, titles", [
@@ -475,7 +486,7 @@ def test_no_experiment_is_left_out_of_the_page(run, tmp_path):
 
 def test_the_plot_says_how_many_experiments_it_has_no_room_for(run, tmp_path):
     words = [w for i in range(9) for w in ("--scale", f"all=0.{i + 1}")]
-    status, _, _ = run("whatif", "--sweep", "ranks=2,4", "--html",
+    status, _, _ = run("whatif", "sweep", "ranks=2,4", "--html",
                        tmp_path / "page.html", *words, "./app")
     text = (tmp_path / "page.html").read_text()
     assert status == 0 and "more experiments are in the table" in text
@@ -496,7 +507,7 @@ def test_titles_have_no_long_folders(words, title):
 
 
 def test_a_sweep_fits_80_columns(run):
-    status, out, _ = run("whatif", "--sweep", "ranks=2,4,8", "--free",
+    status, out, _ = run("whatif", "sweep", "ranks=2,4,8", "--free",
                          "alltoall", "--scale", "all=0.5", "--free", "all",
                          "--cpu-speed", "2", "./app")
     assert status == 0 and "By ranks" in out
@@ -516,7 +527,7 @@ def browser():
 def test_the_page_for_browsers_stands_alone(run, browser, tmp_path, width,
                                             dark):
     path = tmp_path / "page.html"
-    status, _, err = run("whatif", "--sweep", "ranks=2,4,8", "--free",
+    status, _, err = run("whatif", "sweep", "ranks=2,4,8", "--free",
                          "alltoall", "--html", path, "./<app>")
     assert status == 0 and "wrote" in err
     assert "&lt;app&gt;" in path.read_text()

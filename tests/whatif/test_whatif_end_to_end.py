@@ -27,10 +27,11 @@ def whatif(host, tmp_path):
     """whatif(words): (report, what was printed), of a real run."""
     program = host.compile(programs.source("solver.c"), "-lm")
 
-    def call(*words, arguments=(), check=True, program=program):
+    def call(*words, arguments=(), check=True, program=program,
+             subcommand="run"):
         out = tmp_path / "report.json"
         done = jobs.run(
-            [sys.executable, "-m", "straightway", "whatif", "--mpi",
+            [sys.executable, "-m", "straightway", "whatif", subcommand, "--mpi",
              host.mpirun, "--json", out, "--model", "node", "--check", *words,
              *([program, *arguments] if program else [])],
             host.environment({"STRAIGHTWAY_COMMAND": COMMAND}), 120,
@@ -57,8 +58,8 @@ def test_a_real_program_and_its_replay_agree(whatif):
     assert live["measured"]["runs"] == 1
     assert "alltoall free" in shown
     # The same operations under the same models: the same times, exactly.
-    again, _ = whatif("--replay", "app.swops", "--free", "alltoall",
-                      program=None)
+    again, _ = whatif("app.swops", "--free", "alltoall", program=None,
+                      subcommand="replay")
     for key in ("baseline", "bounds"):
         one, other = ([x.get("time_s") for x in (
             [r[key]] if key == "baseline" else r[key].values())]

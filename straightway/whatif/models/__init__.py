@@ -19,8 +19,9 @@ except ModuleNotFoundError:         # before Python 3.11
     import tomli as tomllib
 
 from straightway.errors import UserError, nearest
-from straightway.whatif.models import text
+from straightway.whatif.models import layer
 from straightway.whatif.models.check import COMMON, checked
+from straightway.whatif.models.lines import text
 
 _PRESETS = pathlib.Path(__file__).parent / "presets"
 _DEEP = 16                          # bases of bases: more must be a circle
@@ -42,8 +43,8 @@ class Model:
         return self.data.get("sources", {})
 
     def lines(self, ranks):
-        """The text for the engine, a line each."""
-        return text.lines(self.data, ranks)
+        """The lines for the engine (lines.py)."""
+        return layer.lines(self.data, ranks)
 
 
 def names():
@@ -171,7 +172,7 @@ def _loggopsim(data, where):
 
 def write(model, path, ranks):
     """Write the model file for so many ranks, for straightway-whatif."""
-    body = "\n".join(model.lines(ranks)) + "\n"
+    body = text(model.lines(ranks))
     try:
         with open(path, "w", encoding="utf-8") as file:
             file.write(body)

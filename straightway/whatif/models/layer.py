@@ -1,16 +1,14 @@
-"""A model as the text that the engine reads (src/vtime/model/model_file.h)."""
+"""A model's data as the lines that the engine reads."""
 
 from straightway.errors import UserError
 from straightway.whatif.models.check import (ACCESSES, CLASSES, COMMON, KINDS,
                                              LOCKS)
+from straightway.whatif.models.lines import Line
 
 _CONSTANTS = ("o_send", "o_recv", "L", "g", "O_send", "O_recv", "G")
+_FIGURES = {"free": (), "scale": ("factor",),
+            "offload": ("posting", "round", "G")}
 _ENDLESS = (1 << 64) - 1
-
-
-def _n(value):
-    """Exact to a ps in 1000 s, with no more digits than necessary."""
-    return str(value) if isinstance(value, int) else f"{value:.15g}"
 
 
 def _place(data, ranks):
@@ -23,7 +21,7 @@ def _place(data, ranks):
         per_node = -(-ranks // nodes)
     if not per_node and not per_domain:
         return []
-    return [f"place {min(per_node or ranks, ranks)} {per_domain}"]
+    return [Line("place", min(per_node or ranks, ranks), per_domain)]
 
 
 def _node_speeds(data, ranks):
@@ -32,11 +30,11 @@ def _node_speeds(data, ranks):
         return []
     nodes = 1
     for place in _place(data, ranks):
-        nodes = -(-ranks // int(place.split()[1]))
+        nodes = -(-ranks // place[1])
     if len(speeds) < nodes:
         raise UserError(f"node_speeds has {len(speeds)} nodes, and {ranks} "
                         f"ranks are on {nodes}: give one factor for each")
-    return [f"node_speed {node} {_n(speed)}"
+    return [Line("node_speed", node, speed)
             for node, speed in enumerate(speeds[:ranks])]
 
 
@@ -60,11 +58,11 @@ def _links(data):
         link = data.get("link", {}).get(name, {})
         if name == "network":
             link = _latency_at_the_ends(data, link)
-        words = [f"{key} {_n(link[key])}" for key in (*_CONSTANTS, "S")
-                 if key in link]
-        if words:
-            lines.append(f"link {name} " + " ".join(words))
-        lines += [f"{word} {name} " + " ".join(map(_n, row))
+        constants = {key: link[key] for key in (*_CONSTANTS, "S")
+                     if key in link}
+        if constants:
+            lines.append(Line("link", name, constants))
+        lines += [Line(word, name, *row)
                   for word, rows in (("point", "points"), ("given", "given"))
                   for row in link.get(rows, ())]
     return lines
@@ -74,11 +72,10 @@ def onesided(tables):
     """The lines of one-sided calls, from the table `onesided` of a model."""
     lines = []
     for memory, one in tables.items():
-        lines += [f"access {memory} {name} " + " ".join(map(_n, row))
+        lines += [Line("access", memory, name, *row)
                   for name in ACCESSES for row in one.get(name, ())]
         if "lock" in one:
-            lines.append(f"locks {memory} "
-                         + " ".join(_n(one[name]) for name in LOCKS))
+            lines.append(Line("locks", memory, *(one[n] for n in LOCKS)))
     return lines
 
 
@@ -112,54 +109,46 @@ def _network(data):
         own.pop("radix", None)
     else:
         own.pop("radix", None)
-    words = [f"{key} " + ("x".join(map(str, value)) if isinstance(value, list)
-                          else _n(value))
-             for key, value in own.items()
-             if key in COMMON or key in KINDS[kind]]
-    return [f"network {kind} " + " ".join(words)]
+    return [Line("network", kind, {
+        key: value for key, value in own.items()
+        if key in COMMON or key in KINDS[kind]})]
 
 
 def _limits(rule):
-    """The end of a rule's line: one, or one for each power of two."""
-    bytes_ = (f" {rule.get('min_bytes', 0)} "
-              f"{rule.get('max_bytes', _ENDLESS)}")
+    """The last fields of a rule's lines: one, or one for each power of two."""
+    bytes_ = rule.get("min_bytes", 0), rule.get("max_bytes", _ENDLESS)
     least = rule.get("min_ranks", 0)
     most = rule.get("max_ranks", (1 << 32) - 1)
     if rule.get("powers_of_two"):
-        return [f"{bytes_} {n} {n}" for n in (1 << k for k in range(1, 25))
+        return [(*bytes_, n, n) for n in (1 << k for k in range(1, 25))
                 if least <= n <= most]
     limited = {"min_bytes", "max_bytes", "min_ranks", "max_ranks"} & set(rule)
-    return [f"{bytes_} {least} {most}" if limited else ""]
+    return [(*bytes_, least, most) if limited else ()]
 
 
 def _rule(op, rule):
     use = rule["use"]
     if use == "table":
-        return [f"table {op} {rule['ranks']} " + " ".join(map(_n, row))
-                for row in rule["rows"]]
-    rest = {"free": lambda: "",
-            "scale": lambda: f" {_n(rule['factor'])}",
-            "offload": lambda: f" {_n(rule['posting'])} {_n(rule['round'])} "
-                               f"{_n(rule['G'])}"}
-    if use in rest:
-        return [f"{use} {op}{rest[use]()}"]
-    algorithm = f" {rule['algorithm']}" if "algorithm" in rule else ""
-    return [f"{use} {op}{algorithm}{limits}" for limits in _limits(rule)]
+        return [Line(use, op, rule["ranks"], *row) for row in rule["rows"]]
+    if use in _FIGURES:
+        return [Line(use, op, *(rule[key] for key in _FIGURES[use]))]
+    algorithm = [rule["algorithm"]] if "algorithm" in rule else []
+    return [Line(use, op, *algorithm, *limits) for limits in _limits(rule)]
 
 
 def lines(data, ranks):
-    """The lines of a model file for so many ranks."""
-    found = [f"ranks {ranks}", *_place(data, ranks), *_links(data),
+    """The lines of a model for so many ranks."""
+    found = [Line("ranks", ranks), *_place(data, ranks), *_links(data),
              *onesided(data.get("onesided", {})), *_network(data)]
     noise = data.get("noise", {})
     if noise.get("period"):
-        found.append(f"noise {_n(noise['period'])} {_n(noise['duration'])} "
-                     f"{noise.get('seed', 1)}")
-    found += [f"{key} {_n(data[key])}"
+        found.append(Line("noise", noise["period"], noise["duration"],
+                          noise.get("seed", 1)))
+    found += [Line(key, data[key])
               for key in ("cpu_speed", "reduce", "test") if key in data]
     found += _node_speeds(data, ranks)
     if data.get("loggopsim"):
-        found.append("loggopsim")
+        found.append(Line("loggopsim"))
     for rule in data.get("collective", ()):
         for op in rule["op"]:
             found += _rule(op, rule)
