@@ -10,7 +10,7 @@
  * has given a lock back there before it has in the host. So ranks hold locks in
  * the order of virtual time in the host, too. That is a pause: the call is not
  * over. Where no rank goes on, the rank asks the host without the engine's
- * lock, for hosts may grant locks at their first use (vtime/engine/doubt.c).
+ * lock, for hosts may grant locks at their first use (engine/program/doubt.c).
  * Whatever a rank may wait for in the host is done there first, since others
  * may look for it in memory, which nobody sees.
  *

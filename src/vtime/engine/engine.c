@@ -1,97 +1,48 @@
 /*
- * engine.c - see engine.h; inside.h lists what each file does. Here is the
- * order of everything: strands as far as they can, then the earliest event.
+ * engine.c - see engine.h. Here is the order of everything: strands as far as
+ * they can, then the earliest event.
+ *
+ * The engine's rooms, from the lowest on:
+ *
+ *     base/         what there is: ranks, requests, messages, contexts; which
+ *                   strand and which event is next
+ *     message/      messages travel, and meet receives
+ *     collective/   members of a communicator meet
+ *     window/       one-sided operations
+ *     question/     what a running program asks
+ *     program/      a rank's operations: one by one, looked at ahead, by
+ *                   threads, as a graph; and what nobody can decide
+ *
+ * Each includes those above it in this list only, and collective/, window/ and
+ * question/ know nothing of each other (src/arrows.txt). What a lower room has
+ * for a higher one goes by the table of handlers here (base/handlers.h).
  */
-#include "inside.h"
+#include "engine.h"
+#include "base/channel.h"
+#include "base/context.h"
+#include "base/message.h"
+#include "base/request.h"
+#include "base/schedule.h"
+#include "collective/collective.h"
+#include "collective/meeting.h"
+#include "collective/started.h"
+#include "message/match.h"
+#include "message/receive.h"
+#include "message/wire.h"
+#include "program/ahead.h"
+#include "program/doubt.h"
+#include "program/graph.h"
+#include "program/operations.h"
+#include "program/thread.h"
+#include "question/question.h"
+#include "window/access.h"
+#include "window/window.h"
 
+#include "vtime/model/network.h"
 #include "vtime/model/words.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-/* For a bound the engine looks at no more events than these. */
-enum { MANY = 4096 };
-
-void sw_engine_broken(const char *what, const char *file, int line)
-{
-    fprintf(stderr, "straightway-whatif: %s:%d: an event before its cause: "
-                    "not so: %s\n", file, line, what);
-    abort();
-}
-
-void sw_engine_event(sw_engine_t *engine, sw_ps_t time, sw_event_kind_t kind,
-                     uint32_t rank, uint64_t number, void *of)
-{
-    sw_heap_event_t event = {time, (uint64_t)kind << 32 | rank, number, of};
-    if (!sw_heap_push(&engine->events, &event))
-        engine->memory = true;
-}
-
-void sw_engine_ready(sw_engine_t *engine, sw_strand_t *strand)
-{
-    if (strand->ready)
-        return;
-    strand->ready = true;
-    strand->queued = NULL;
-    *(engine->ready ? &engine->ready_last->queued : &engine->ready) = strand;
-    engine->ready_last = strand;
-}
-
-void sw_engine_park(sw_engine_t *engine, sw_rank_t *rank)
-{
-    sw_heap_event_t event = {rank->main.clock, engine->turns++, 0, rank};
-    if (!sw_heap_push(&engine->parked, &event))
-        engine->memory = true;
-}
-
-/* A late rank does nothing before this. */
-static sw_ps_t late_until(const sw_rank_t *rank)
-{
-    bool comes = rank->state == SW_RANK_LATE ? !rank->stuck
-                                             : sw_ahead_comes(rank);
-    return comes ? rank->main.clock : SW_PS_NEVER;
-}
-
-void sw_engine_late(sw_engine_t *engine, sw_rank_t *rank)
-{
-    if (!rank->late)
-        engine->late[engine->late_count++] = rank;
-    rank->late = true;
-    engine->bound = sw_ps_min(engine->bound, late_until(rank));
-}
-
-static sw_ps_t bound_again(sw_engine_t *engine)
-{
-    engine->bound = SW_PS_NEVER;
-    for (uint32_t i = 0; i < engine->late_count; i++)
-        engine->bound = sw_ps_min(engine->bound, late_until(engine->late[i]));
-    return engine->bound;
-}
-
-sw_ps_t sw_engine_bound(const sw_engine_t *engine, const sw_rank_t *rank,
-                        bool collective)
-{
-    /* What a rank does: others see it a message later. */
-    sw_ps_t done = engine->bound, seen = SW_PS_NEVER;
-    const sw_heap_t *events = &engine->events;
-    if (engine->parked.count)
-        done = sw_ps_min(done, engine->parked.events[0].time);
-    for (const sw_strand_t *s = engine->ready; s; s = s->queued)
-        done = sw_ps_min(done, s->clock);
-    if (events->count > MANY)
-        seen = events->events[0].time;
-    for (size_t i = 0; i < events->count && events->count <= MANY; i++) {
-        const sw_heap_event_t *e = &events->events[i];
-        if (e->key >> 32 != SW_EVENT_DECIDE && e->key >> 32 != SW_EVENT_WAKE)
-            seen = sw_ps_min(seen, e->time);
-        else if (e->of != rank)
-            done = sw_ps_min(done, e->time);
-    }
-    if (done < SW_PS_NEVER && !collective)
-        done += engine->ahead;
-    return sw_ps_min(done, seen);
-}
 
 /* From the call of a send to the first that another rank may see of it. */
 static sw_ps_t least(const sw_model_t *model)
@@ -110,19 +61,6 @@ static sw_ps_t least(const sw_model_t *model)
     return least;
 }
 
-void sw_engine_wrong(sw_engine_t *engine, uint32_t rank, const char *format,
-                     ...)
-{
-    if (engine->wrong)
-        return;
-    va_list list;
-    va_start(list, format);
-    vsnprintf(engine->wrong_text, sizeof engine->wrong_text, format, list);
-    va_end(list);
-    engine->wrong = true;
-    engine->wrong_rank = rank;
-}
-
 void sw_engine_why(const sw_engine_t *engine, char *text, size_t size)
 {
     *text = 0;
@@ -131,10 +69,51 @@ void sw_engine_why(const sw_engine_t *engine, char *text, size_t size)
                  engine->wrong_rank, engine->wrong_text);
 }
 
+bool sw_engine_context(sw_engine_t *engine, uint32_t number, uint32_t n,
+                       const uint32_t *members)
+{
+    return sw_context_make(engine, number, n, members);
+}
+
 static bool nothing_but_latency(const sw_model_link_t *link)
 {
     return link->g == 0 && link->G == 0 && link->point_count[0] == 0;
 }
+
+static void decide(sw_engine_t *engine, const sw_heap_event_t *event)
+{
+    sw_rank_t *rank = event->of;
+    sw_match_decide(engine, rank->home, event->time);
+    if (rank->state == SW_RANK_ASKS &&
+        !sw_receive_tests(engine, rank, event->time))
+        sw_question_decide(engine, rank, event->time);
+}
+
+/* What happens at each kind of event, and what a lower room asks of a higher
+ * one. */
+static const sw_handlers_t handlers = {
+    .event = {
+        [SW_EVENT_OUT] = sw_wire_out,
+        [SW_EVENT_ENTER] = sw_wire_enter,
+        [SW_EVENT_IN] = sw_wire_in,
+        [SW_EVENT_DECIDE] = decide,
+        [SW_EVENT_UNLOCK] = sw_window_unlock,
+        [SW_EVENT_LOCK] = sw_window_lock,
+        [SW_EVENT_BEGIN] = sw_started_begin,
+        [SW_EVENT_READY] = sw_receive_come,
+        [SW_EVENT_WAKE] = sw_receive_wake,
+        [SW_EVENT_HANDS] = sw_receive_hands,
+        [SW_EVENT_READY_NODE] = sw_graph_ready_node,
+        [SW_EVENT_READY_MESSAGE] = sw_graph_ready_message,
+        [SW_EVENT_OVER_NODE] = sw_graph_over_node,
+        [SW_EVENT_LOOK] = sw_graph_look,
+    },
+    .node_complete = sw_graph_complete,
+    .node_received = sw_graph_received,
+    .node_arrives = sw_graph_arrives,
+    .remote_left = sw_window_left,
+    .remote_arrived = sw_window_arrived,
+};
 
 sw_engine_t *sw_engine_new(sw_model_t *model, const sw_op_source_t *source,
                            const sw_engine_options_t *options)
@@ -142,10 +121,11 @@ sw_engine_t *sw_engine_new(sw_model_t *model, const sw_op_source_t *source,
     sw_engine_t *e = calloc(1, sizeof *e);
     if (!e)
         return NULL;
+    e->handlers = &handlers;
     e->model = model;
     e->source = *source;
     if (options)
-        e->options = *options;
+        e->check = options->check;
     e->ranks = model->ranks;
     e->bound = SW_PS_NEVER;
     uint32_t nodes = sw_model_nodes(model);
@@ -167,7 +147,7 @@ sw_engine_t *sw_engine_new(sw_model_t *model, const sw_op_source_t *source,
         !sw_pool_init(&e->decisions, sizeof(sw_decided_t), bad) ||
         !sw_pool_init(&e->accesses, sizeof(sw_access_t), bad) ||
         !sw_pool_init(&e->locks, sizeof(sw_lock_t), bad) ||
-        !sw_engine_context(e, 0, e->ranks, NULL)) {
+        !sw_context_make(e, 0, e->ranks, NULL)) {
         sw_engine_free(e);
         return NULL;
     }
@@ -188,7 +168,7 @@ sw_engine_t *sw_engine_new(sw_model_t *model, const sw_op_source_t *source,
         e->node[rank->node].ranks++;
         if (model->noise.period > 0)
             sw_noise_begin(&model->noise, i, &rank->noise);
-        sw_engine_ready(e, &rank->main);
+        sw_schedule_ready(e, &rank->main);
     }
     e->ahead = least(model);
     if (model->network)
@@ -207,7 +187,8 @@ void sw_engine_free(sw_engine_t *e)
         sw_ahead_free(&e->rank[i]);
         sw_graph_free(e->rank[i].graph);
     }
-    sw_match_free(e);
+    sw_channels_free(e);
+    sw_meetings_free(e);
     sw_contexts_free(e);
     sw_pool_free(&e->requests);
     sw_pool_free(&e->messages);
@@ -240,7 +221,7 @@ static void wake_late(sw_engine_t *engine)
         sw_rank_t *rank = engine->late[i];
         rank->late = false;
         if (rank->state == SW_RANK_LATE || rank->looking)
-            sw_engine_ready(engine, &rank->main);
+            sw_schedule_ready(engine, &rank->main);
     }
     for (uint32_t i = 0; engine->threaded && i < engine->ranks; i++)
         if (engine->rank[i].threaded)
@@ -254,7 +235,7 @@ static void run_strands(sw_engine_t *engine)
         engine->ready = strand->queued;
         strand->ready = false;
         if (strand->main)
-            sw_strand_run(engine, (sw_rank_t *)strand);
+            sw_operations_run(engine, (sw_rank_t *)strand);
         else
             sw_collective_run(engine, strand);
     }
@@ -288,31 +269,7 @@ static void happen(sw_engine_t *engine)
                            engine->threaded || engine->result.forced ||
                            event.key >> 32 == SW_EVENT_DECIDE);
     engine->now = sw_ps_max(engine->now, event.time);
-    if (event.key >> 32 >= SW_EVENT_READY_NODE) {
-        sw_graph_event(engine, &event);
-        return;
-    }
-    if (event.key >> 32 >= SW_EVENT_READY) {
-        sw_receive_event(engine, &event);
-        return;
-    }
-    if (event.key >> 32 == SW_EVENT_BEGIN) {
-        sw_started_event(engine, &event);
-        return;
-    }
-    if (event.key >> 32 > SW_EVENT_DECIDE) {
-        sw_window_event(engine, &event);
-        return;
-    }
-    if (event.key >> 32 != SW_EVENT_DECIDE) {
-        sw_wire_event(engine, &event);
-        return;
-    }
-    sw_rank_t *rank = event.of;
-    sw_match_decide(engine, rank->home, event.time);
-    if (rank->state == SW_RANK_ASKS &&
-        !sw_receive_tests(engine, rank, event.time))
-        sw_question_decide(engine, rank, event.time);
+    handlers.event[event.key >> 32](engine, &event);
 }
 
 /* One of the late ranks may still go on. */
@@ -367,11 +324,12 @@ sw_engine_state_t sw_engine_run(sw_engine_t *engine)
         bool any_parked = engine->parked.count > 0;
         bool any = engine->events.count > 0;
         if (any && !(any_parked && parked->time <= next->time) &&
-            (next->time < engine->bound || next->time < bound_again(engine))) {
+            (next->time < engine->bound ||
+             next->time < sw_schedule_late_again(engine))) {
             happen(engine);
         } else if (any_parked) {
             sw_rank_t *rank = sw_heap_pop(&engine->parked).of;
-            sw_engine_ready(engine, &rank->main);
+            sw_schedule_ready(engine, &rank->main);
         } else if (engine->live && sw_ahead_still(engine)) {
             continue;
         } else if (engine->threaded && !engine->source.answer &&

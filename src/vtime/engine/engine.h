@@ -22,6 +22,8 @@
 #ifndef SW_VTIME_ENGINE_ENGINE_H
 #define SW_VTIME_ENGINE_ENGINE_H
 
+#include "base/names.h"
+#include "base/times.h"
 #include "vtime/model/model.h"
 #include "vtime/ops/source.h"
 
@@ -38,8 +40,6 @@ typedef enum {
                          * collective, there is no such rank or context;
                          * sw_engine_stuck tells, for the rank whose it is */
 } sw_engine_state_t;
-
-typedef struct sw_engine sw_engine_t;
 
 /* A late thread of a rank may never come while others wait for an answer: it
  * sleeps outside of MPI, or is in a call that is not modelled. Or it `looks`,
@@ -66,37 +66,6 @@ bool sw_engine_context(sw_engine_t *engine, uint32_t number, uint32_t n,
                        const uint32_t *members);
 
 sw_engine_state_t sw_engine_run(sw_engine_t *engine);
-
-/* Where a rank's time went, all in ps; the parts sum up to `end`. */
-typedef struct {
-    sw_ps_t end;        /* its clock after its last operation */
-    sw_ps_t compute, noise;
-    sw_ps_t messages;   /* in sends, receives, waits, probes, tests */
-    sw_ps_t collectives;        /* and waits for their requests */
-    /* The time in which messages and collectives could make no progress yet.
-     * The rank waited for a sender's call, or for the receiver of a message too
-     * large to go without it. Or it waited for the members that a collective
-     * depends on (sw_waits_t), for the holder of a lock, or for a thread. */
-    sw_ps_t waiting;
-} sw_rank_time_t;
-
-typedef struct {
-    sw_ps_t end;                /* of the last rank */
-    uint64_t operations;
-    uint64_t messages, bytes;   /* those of collectives by messages, too */
-    /* By collective, over all ranks. */
-    uint64_t calls[SW_COLLECTIVE_COUNT];
-    sw_ps_t time[SW_COLLECTIVE_COUNT];
-    /* Receives, probes and choices with wildcards: all, and those where the
-     * engine took the host's decision as it was. */
-    uint64_t wildcards, undecided;
-    /* Of those undecided, how many took another message than the first. */
-    uint64_t disordered;
-    /* How often the engine went on without knowing all: without a silent rank,
-     * or beyond a wait that its host had ended. */
-    uint64_t forced;
-    const sw_rank_time_t *ranks;
-} sw_engine_result_t;
 
 void sw_engine_result(const sw_engine_t *engine, sw_engine_result_t *result);
 

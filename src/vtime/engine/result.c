@@ -2,7 +2,11 @@
  * result.c - what the engine has found, and what a rank that does not go on
  * waits for.
  */
-#include "inside.h"
+#include "engine.h"
+#include "base/context.h"
+#include "base/request.h"
+#include "base/state.h"
+#include "program/graph.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,70 +3,9 @@
  */
 #include "section_times.h"
 
-#include "inside.h"
-#include "node/base/grow.h"
+#include "base/state.h"
 
 #include <stdlib.h>
-
-/* Times of a rank, as it goes --------------------------------------------- */
-
-/* What the rank spent in this section without being in one within it; NULL: no
- * memory. Sorted by number. */
-static sw_rank_time_t *spent_in(sw_rank_t *rank, uint32_t number)
-{
-    uint32_t low = 0, high = rank->section_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (rank->sections[middle].number < number)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low == rank->section_count || rank->sections[low].number != number) {
-        if (!sw_grow_at(&rank->sections, rank->section_count,
-                        &rank->section_room, sizeof *rank->sections, low))
-            return NULL;
-        rank->section_count++;
-        rank->sections[low] = (sw_rank_section_t){.number = number};
-    }
-    return &rank->sections[low].time;
-}
-
-void sw_rank_time_add(sw_rank_time_t *to, const sw_rank_time_t *more, int sign)
-{
-    to->end += sign * more->end;
-    to->compute += sign * more->compute;
-    to->noise += sign * more->noise;
-    to->messages += sign * more->messages;
-    to->collectives += sign * more->collectives;
-    to->waiting += sign * more->waiting;
-}
-
-/* All its time so far. */
-static sw_rank_time_t so_far(const sw_rank_t *rank)
-{
-    sw_rank_time_t time = rank->time;
-    time.end = rank->main.clock;
-    return time;
-}
-
-void sw_section_enter(sw_engine_t *engine, sw_rank_t *rank, uint32_t number)
-{
-    if (number == rank->section)
-        return;
-    sw_rank_time_t now = so_far(rank);
-    sw_rank_time_t *spent = spent_in(rank, rank->section);
-    if (!spent) {
-        engine->memory = true;
-        return;
-    }
-    sw_rank_time_add(spent, &now, 1);
-    sw_rank_time_add(spent, &rank->since, -1);
-    rank->since = now;
-    rank->section = number;
-}
-
-/* Times of all ------------------------------------------------------------ */
 
 typedef struct {
     uint32_t *outer;            /* by section */
@@ -93,7 +32,7 @@ static void count_rank(sums_t *s, const sw_engine_t *engine, uint32_t number,
                        uint32_t count)
 {
     const sw_rank_t *rank = sw_rank_last(&engine->rank[number]);
-    sw_rank_time_t rest = so_far(rank);
+    sw_rank_time_t rest = sw_rank_so_far(rank);
     sw_rank_time_add(&rest, &rank->since, -1);
     for (uint32_t i = 0; i < rank->section_count; i++)
         count_in(s, number, rank->sections[i].number,

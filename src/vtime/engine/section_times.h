@@ -20,9 +20,6 @@ typedef struct {
     sw_rank_time_t sum, most;   /* of all ranks, of that one; `end`: whole */
 } sw_section_time_t;
 
-/* Each part of `more`, `sign` times, on top of those of `to`. */
-void sw_rank_time_add(sw_rank_time_t *to, const sw_rank_time_t *more, int sign);
-
 /* By number, from 0 on, what is outside of all; to be freed. `count`: how many;
  * 0 where no rank has been in a section. NULL: no memory, or there are none. */
 sw_section_time_t *sw_sections_times(const sw_engine_t *engine,

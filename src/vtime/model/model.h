@@ -15,7 +15,7 @@
  *
  * `hands` is when the receiver's processor is free. It receives one message
  * after the other, in the order of r, while its rank waits or tests in a call
- * (engine/receive.c). Waiting overlaps, receiving does not.
+ * (engine/message/receive.c). Waiting overlaps, receiving does not.
  * `out` and `in` are when the sender's and the receiver's ports are free: each
  * rank has its own within a node, each node one to the network. A send of at
  * most S bytes is eager: it is complete at c. A larger one, or a synchronous
@@ -61,7 +61,7 @@
  * no receiver.
  *
  * One-sided calls take the times of accesses.h within a node, where a model has
- * those; else those of messages (engine/window.c).
+ * those; else those of messages (engine/window/window.c).
  *
  * Collectives. A plan is made for each (plan.h): free, a formula, a measured
  * table, an algorithm of messages, offloaded to the network; scaled if asked.

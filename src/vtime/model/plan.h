@@ -13,7 +13,7 @@
  *             message, scaled.
  *   started   if it is nonblocking: in parts, which members do in their calls
  *             (started.h); the engine knows when members are in one
- *             (engine/started.c).
+ *             (engine/collective/started.c).
  *
  * Offloaded to the network (CORE-Direct: Graham et al. 2010), a collective
  * costs its members `posting` of processor time and goes on by itself while
