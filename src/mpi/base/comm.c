@@ -145,7 +145,7 @@ static sw_reason_t why_not(sw_comm_t *c, bool inter)
 {
     if (inter || c->n < 2)
         return inter ? SW_REASON_INTER : SW_REASON_ALONE;
-    sw_meeting_t meeting = SW_WORLD_APART;
+    sw_world_meeting_t meeting = SW_WORLD_APART;
     if (c->n <= SW_SPAN_MEMBERS_MAX) {
         c->members = members_of(c->handle, c->n);
         if (!c->members && sw_settings.enable && sw_world_is_there()) {

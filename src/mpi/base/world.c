@@ -231,7 +231,7 @@ int sw_world_near_ranks(void)
 
 /* Communicators ---------------------------------------------------------- */
 
-sw_meeting_t sw_world_meeting(const sw_members_t *members)
+sw_world_meeting_t sw_world_meeting(const sw_members_t *members)
 {
     if (!members->all)
         return SW_WORLD_FOREIGN;

@@ -108,8 +108,8 @@ typedef enum {
     SW_WORLD_FOREIGN,   /* one has no rank in MPI_COMM_WORLD               */
     SW_WORLD_APART,     /* not all of them are on this node                */
     SW_WORLD_MET,       /* all reach each other                            */
-} sw_meeting_t;
-sw_meeting_t sw_world_meeting(const sw_members_t *members);
+} sw_world_meeting_t;
+sw_world_meeting_t sw_world_meeting(const sw_members_t *members);
 
 /* The introductions and peers of members that have met. Returns the SW_AGREE_*
  * bits that hold among them. */
