@@ -135,6 +135,27 @@ static void numbers_are_used_again(void)
     ranks_free(r);
 }
 
+/* A file may use the number of a receive again that waits, and not say which
+ * message that took: the thread that waits still has it. */
+static void numbers_are_used_again_too_early(void)
+{
+    sw_ps_t end;
+    ranks_t *r = ranks_linked(2);
+    thread(r, 0, 1);
+    compute(r, 0, 1);           /* and then it looks for its next operation */
+    for (int i = 0; i < 20; i++) {
+        thread(r, 0, 0);
+        irecv(r, 0, SW_OP_ANY, 0, 1);
+        wait_for(r, 0, 1);
+        compute(r, 1, 1000);
+        send(r, 1, 0, 0, 8);
+    }
+    thread(r, 0, 1);
+    compute(r, 0, 1);
+    MUST(end_of(r, &end) == SW_ENGINE_DONE);
+    ranks_free(r);
+}
+
 static void deadlocks_and_nonsense(void)
 {
     sw_ps_t end;
@@ -165,6 +186,7 @@ int main(void)
     threads_wait_for_each_other(1, 700 + 130 + 5000);
     a_thread_waits_for_no_other_for_ever();
     numbers_are_used_again();
+    numbers_are_used_again_too_early();
     deadlocks_and_nonsense();
     return 0;
 }

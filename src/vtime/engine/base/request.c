@@ -14,9 +14,12 @@ sw_request_t *sw_request_new(sw_engine_t *engine, sw_request_kind_t kind,
                               .number = number, .held = number == 0};
     if (!number)
         return request;
-    /* The rank uses the number again without a wait: none waits for the old. */
+    /* The rank uses the number again: either a thread has put its wait for the
+     * old one, which frees it, or no thread waits for it. */
     sw_request_t *old = sw_request_find(engine, rank, number);
-    if (old)
+    if (old && old->awaited)
+        sw_request_unnumber(engine, old);
+    else if (old)
         sw_request_drop(engine, old);
     if (!sw_lookup_set(&engine->numbers, sw_request_key(rank, number),
                        request))
