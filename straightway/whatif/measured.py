@@ -223,8 +223,8 @@ def is_kept(host, ranks):
 
 
 def bench(host, words, limit=None):
-    """The report of a `straightway bench`, which ends after `limit` seconds,
-    with what it has measured by then."""
+    """The report of a `straightway bench`. UserError where it fails, or has not
+    ended after `limit` seconds: an interrupted one writes no report."""
     with tempfile.TemporaryDirectory(prefix="straightway-") as place:
         out = os.path.join(place, "report.json")
         command = [sys.executable, "-m", "straightway", "bench", *words,
@@ -424,7 +424,11 @@ def calibrate(host, most, about, part=lambda name, others: None):
             break
         others.append(hardware.others(LOOK))
         part("after computation", others[-1])
-        states.append(_after(run, most, links, *state))
+        try:
+            states.append(_after(run, most, links, *state))
+        except UserError:
+            if time.monotonic() < ends:
+                raise
     others.append(hardware.others(LOOK))
     found = {
         "key": about, "made": now(),

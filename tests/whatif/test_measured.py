@@ -159,6 +159,27 @@ def test_a_disturbance_without_a_cause_is_kept_for_an_hour(bench, monkeypatch):
     assert len(bench.asked) == 2 * BENCHES
 
 
+def test_a_state_that_is_cut_short_costs_only_itself(bench, monkeypatch):
+    """An interrupted benchmark has no report: what was measured before stays."""
+    clock, plain = [0.0], measured.bench
+
+    def slow(host, words, limit=None):
+        if "--computing" in words:
+            clock[0] += measured.LONGEST + 1
+            raise UserError("had measured nothing", 1)
+        return plain(host, words, limit)
+
+    monkeypatch.setattr(measured, "bench", slow)
+    monkeypatch.setattr(measured.time, "monotonic", lambda: clock[0])
+    found = measured.load(HOST, 2)
+    assert found["states"] == [] and found["cut"] and found["collectives"]
+    assert measured.load(HOST, 2) == found
+    monkeypatch.setattr(measured, "LONGEST", 1 << 40)   # it fails in time
+    with pytest.raises(UserError, match="measured nothing"):
+        monkeypatch.setattr(measured.time, "monotonic", lambda: 0.0)
+        measured.load(HOST, 2, recalibrate=True)
+
+
 def test_a_benchmark_is_interrupted_after_its_time(monkeypatch, tmp_path):
     """It may write what it has; one that does not end is killed."""
     monkeypatch.setattr(measured, "TO_END", 1)
