@@ -36,7 +36,7 @@ typedef struct { double re, im; } complex_t;
 static int ranks, me, n, planes, blocking;
 static double uneven, waited;
 static complex_t *roots;            /* n of them: exp(-2 pi i j / n)    */
-static complex_t *spare, *idle;     /* a plane each; nobody needs idle  */
+static complex_t *spare, *idle;     /* a plane each; no rank needs idle  */
 static complex_t *slab, *come;      /* planes of mine; what others sent */
 static MPI_Request *under_way;      /* one for each plane               */
 

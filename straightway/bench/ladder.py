@@ -11,7 +11,7 @@ PROTOCOLS = {
     "one-copy": "the receiver copies from the sender's memory, which it has "
                 "mapped",
     "joint": "the same, and sender and receiver copy a part each",
-    "give": "straightway_give and straightway_take: nobody copies"}
+    "give": "straightway_give and straightway_take: no process copies"}
 
 # By page tables, which Straightway does not use; "all" does not mean these.
 PAGES = {

@@ -180,7 +180,7 @@ def _shared(probe):
             yield (name, DEGRADED, f"the MPI serves them: {off[0]} is off",
                    cost, f"unset {' '.join(off)}")
         elif lacking:
-            yield (name, MISSING, "the MPI serves them: nobody reaches a "
+            yield (name, MISSING, "the MPI serves them: no rank reaches a "
                    f"peer's memory without {' and '.join(lacking)}", cost,
                    f"what mends {lacking[0]}, see there")
         else:

@@ -5,7 +5,7 @@ processors do in different calls (src/vtime/model/started.h):
 
     start    what is not in the wait of a rank that waits at once
     own      the wait of a rank that has been away for two pure times, while all
-             others waited: nobody has done this for it
+             others waited: no member has done this for it
     shared   the rest of its wait, had it not been away
     aside    the part of `shared` that goes on while all ranks compute for two
              pure times

@@ -23,8 +23,8 @@
 #include "members.h"
 #include "coll/agreement.h"
 
-/* What a rank tells the others of its node. A part that takes no part leaves
- * its fields zero. */
+/* The facts about itself that a rank tells the others of its node. A room that
+ * is switched off leaves its fields zero. */
 typedef struct {
     sw_introduction_t self;     /* card.control_span is 0: shares nothing  */
     uint64_t mailbox;           /* in its segment (match/mailbox.h), or 0  */

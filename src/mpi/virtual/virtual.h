@@ -227,15 +227,15 @@ bool sw_virtual_time(sw_ps_t *now);
 /* The same for a program's clock, which goes on when virtual time has ended: as
  * real time does (clocks.c). */
 void sw_virtual_clocks_start(void);
-/* Is this a signal's handler? Perhaps. The host must not be called then. */
+/* Whether this may be a signal's handler, which must not call the host. */
 bool sw_virtual_handles_signal(void);
 /* Virtual time as it was last known, at any time and in any thread, and, where
  * it has ended, as it goes on. */
 sw_ps_t sw_virtual_known(void);
 /* Passed, however quick the processor: asleep, and reading clocks. */
 void sw_virtual_passed(sw_ps_t ps);
-/* It is going to sleep so long, and waits for nobody: it will be back. It has
- * slept, and the ranks that wait for it may go on. */
+/* The rank begins to sleep for `ns`, and waits for no other rank: the engine may
+ * count on its return. The rank has slept: ranks that wait for it may go on. */
 void sw_virtual_sleeps(uint64_t ns);
 void sw_virtual_slept(void);
 

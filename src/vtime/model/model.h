@@ -66,7 +66,7 @@
  * Collectives. A plan is made for each (plan.h): free, a formula, a measured
  * table, an algorithm of messages, offloaded to the network; scaled if asked.
  *
- * Everything here is what model_file.h reads.
+ * The reader of model_file.h fills all of these fields.
  */
 #ifndef SW_VTIME_MODEL_MODEL_H
 #define SW_VTIME_MODEL_MODEL_H

@@ -186,7 +186,7 @@ class Pingpong:
       cma        the receiver's system call copies from the sender's memory
       one-copy   the receiver copies from the sender's memory, which it has mapped
       joint      the same, and sender and receiver copy a part each
-      give       as in the pattern give: nobody copies
+      give       as in the pattern give: no process copies
       remap      the receiver maps the sender's pages copy-on-write
       remap-huge the same, with huge pages of shared memory
 

@@ -74,7 +74,7 @@ class _Reader:
         for device, _ in self.devices:
             if device.kind == GPU:
                 device.name = device.name or device.address
-        # An adapter without a name serves nobody here: a virtual function.
+        # An adapter without a name serves no rank here: a virtual function.
         place_devices(self.node, [(device, near) for device, near
                                   in self.devices if device.name])
         return self.node

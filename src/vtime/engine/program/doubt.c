@@ -1,12 +1,13 @@
 /*
- * doubt.c - no rank goes on in virtual time, and none is late.
+ * doubt.c - all ranks wait in virtual time: a deadlock, or an error of the
+ * engine's about a running program.
  *
- * Where all that the engine knows is exact, that is a deadlock. For the
- * operations of a file it always is, except for what threads do among
- * themselves. But a running program is right about itself. Its host may have
- * matched in another way than the engine thought. Or it may have taken a
- * message for which the model would have held the sender. Then a rank goes on
- * that waits here. So the engine reports no live rank as dead:
+ * The operations of a file are exact, except for the order of threads among
+ * themselves: there all ranks that wait are a deadlock. Of a running program the
+ * engine can be wrong. The host may have matched messages in another way than
+ * the engine. Or the host may have taken a message whose sender the model
+ * holds. Then a rank that waits here goes on in the run. So the engine reports
+ * no live rank as dead:
  *
  *   - a thread that waits for another thread of its rank need not: in the run
  *     it has waited, but in virtual time something else may hold the other;
