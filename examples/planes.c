@@ -16,9 +16,9 @@
  * transforms along the third axis. With --blocking the rank calls MPI_Alltoall
  * instead, and computes nothing meanwhile.
  *
- * With --uneven F the ranks take turns: in each plane one of them computes 1 + F
- * times as much as the others. With a blocking call all ranks wait for this one,
- * plane by plane.
+ * With --uneven F the ranks take turns: in each plane one of them computes 1 +
+ * F times as much as the others. With a blocking call all ranks wait for this
+ * one, plane by plane.
  *
  * N is a multiple of the number of ranks, and is best a power of two.
  */
@@ -72,8 +72,8 @@ static complex_t root(long j, int sign)
     return (complex_t){w.re, sign * w.im};
 }
 
-/* Transforms four numbers, which lie `apart` in x, and multiplies the results by
- * w; does so with `each` neighbours. */
+/* Transforms four numbers, which lie `apart` in x, and multiplies the results
+ * by w; does so with `each` neighbours. */
 static void four(const complex_t *x, size_t apart, complex_t *y, int each,
                  const complex_t *w, int sign)
 {
@@ -196,8 +196,8 @@ static void wind(void)
             }
 }
 
-/* The field at the start: irregular, so that each wave is in it. An index may be
- * below 0, by less than N. */
+/* The field at the start: irregular, so that each wave is in it. An index may
+ * be below 0, by less than N. */
 static complex_t known(int z, int y, int x)
 {
     unsigned at = (((unsigned)((z + n) % n) * n + (y + n) % n) * n +

@@ -3,7 +3,7 @@
  *
  * The system may refuse a copy between two processes at any time: a program
  * drops its rights after MPI_Init, say. And where the common zone is full, no
- * copy stands in for memory that nobody maps. A member then *asks* the owner,
+ * copy stands in for memory that no peer maps. A member then *asks* the owner,
  * which waits for it anyway: memory is offered until its readers and writers
  * are done. So each wait of a member answers what the others ask of it.
  *

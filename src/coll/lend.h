@@ -4,8 +4,8 @@
  * receive into there.
  *
  * The keeper gets addresses. A block in its owner's arena it has mapped, so
- * nobody copies it. Of other memory the keeper has a copy, which it writes back
- * in the end, if need be.
+ * no member copies it. Of other memory the keeper has a copy, which it writes
+ * back in the end, if need be.
  *
  * Two forms. Members *hand in* a block each, and only the keeper need know how
  * large they are: small ones go as copies, and their members leave at once. A

@@ -1,7 +1,7 @@
 /*
  * loads.h - has the process loaded anything since the last look?
  *
- * A device's driver may come into a process at any time, by dlopen, and nobody
+ * A device's driver may come into a process at any time, by dlopen, and no code
  * tells. The dynamic linker counts the objects that it loads, and tells the
  * count to dl_iterate_phdr, which takes its lock: too dear for every MPI call.
  *

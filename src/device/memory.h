@@ -10,7 +10,7 @@
  * We never load a driver. Once one is there:
  *
  *   memory                                      asked
- *   our arena                                   nobody: the processor's
+ *   our arena                                   none: the processor's
  *   CUDA (libcuda)                              cuPointerGetAttributes
  *   HIP, ROCm (libhsa-runtime64)                hsa_amd_pointer_info
  *   Level Zero (libze_loader)                   the kernel: can it be read?

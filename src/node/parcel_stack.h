@@ -3,8 +3,8 @@
  *
  * Strangers push: they write `below`, then make their entry the top by
  * compare-and-swap (release). Only the owner takes, and always all of it, by
- * one exchange for "empty" (acquire). So nobody compares a top that may have
- * been taken and pushed anew: there is no ABA. Every push is a
+ * one exchange for "empty" (acquire). So no process compares a top that may
+ * have been taken and pushed anew: there is no ABA. Every push is a
  * read-modify-write, so the owner's exchange sees what each of the pushers did
  * before: its `below`, and its last accesses to the bytes.
  */

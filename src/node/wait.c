@@ -22,8 +22,8 @@
  *   the same, if wanted in the last 10 ms        1.02
  *   the same, if wanted in the last 50 ms        0.69
  *
- * Nobody wants the core of a rank that is alone on it. That rank spins on,
- * since a wake-up costs more than most of its waits.
+ * No other process wants the core of a rank that is alone on it. That rank
+ * spins on, since a wake-up costs more than most of its waits.
  */
 #include "wait.h"
 

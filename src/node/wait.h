@@ -9,7 +9,7 @@
  *   yield  only where ranks outnumber cores: the core goes to another of them,
  *          and comes back soon. A foreign process would keep it for long.
  *   sleep  on the awaited member's futex word, always with a time limit. Early
- *          where a foreign process wants the core, late where nobody does.
+ *          where a foreign process wants the core, late where none does.
  *          Never in a wait that no futex word ends: the host alone knows then.
  *
  * In a long wait the host's progress is driven now and then (law

@@ -405,7 +405,7 @@ static void end(sw_list_t *l)
     if (f->small)
         return;
     take_back(&f->in, false);
-    /* On the narrow way nobody else has written. */
+    /* On the narrow way no other member has written. */
     take_back(&f->out, f->out.bytes && !l->status &&
                            (!f->is_narrow || f->out.copy));
 }

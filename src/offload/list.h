@@ -3,9 +3,9 @@
  *
  * A member begins a list, and may do other things. Whenever a thread of it has
  * time (a call of the program's, or the agent), it pushes the list on: the
- * member posts its row, once the slate is free, and does whatever pieces nobody
- * has claimed, for whichever member. The list is over when all is done that the
- * member waits for. No push waits for another member.
+ * member posts its row, once the slate is free, and does the pieces that no
+ * member has claimed, for whichever member. The list is over when all is done
+ * that the member waits for. No push waits for another member.
  *
  * One thread at a time pushes a list. Another finds it held, and goes on.
  */
@@ -76,7 +76,7 @@ SW_API extern _Atomic uint64_t sw_list_pushes;
 SW_API bool sw_lists_push(bool calls);
 /* So many are under way; peers may write to memory of so many. What they write
  * to a page that is private lies in the arena's file until the list ends:
- * nobody may show such a page meanwhile. */
+ * no thread may show such a page meanwhile. */
 SW_API extern _Atomic int sw_lists, sw_lists_open;
 
 static inline bool sw_list_is_over(const sw_list_t *l)

@@ -219,7 +219,7 @@ static int receiver_of(const sw_neighbourhood_t *h, int edge)
 }
 
 /* Goes on to the next edge that something leaves on. False: there is none.
- * (Where nothing leaves, nobody waits for a chunk.) */
+ * (Where nothing leaves, no member waits for a chunk.) */
 static bool find_edge(sw_neighbourhood_t *h)
 {
     int n = pumped_edges(h);
@@ -380,7 +380,7 @@ static bool take(sw_neighbourhood_t *h, int edge, const int *index)
     return true;
 }
 
-/* Which blocks come, in *index. False: nobody knows yet. */
+/* Which blocks come, in *index. False: not known yet. */
 static bool ways_are_known(const sw_neighbourhood_t *h, const int **index)
 {
     *index = h->args.index ? h->args.index(h->args.way) : NULL;

@@ -19,7 +19,7 @@
 #include "pump.h"
 
 /* Tells which block of its sender comes on each edge of `in`: [ins], or NULL as
- * long as that is not known. A negative number: nobody will know. Any thread
+ * long as that is not known. A negative number: no member will know. Any thread
  * may ask. */
 typedef const int *(*sw_edge_index_func_t)(void *way);
 

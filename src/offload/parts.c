@@ -221,8 +221,9 @@ static uint64_t run_of(uint64_t bits, uint64_t most)
     return most >= SW_SLATE_BITS ? run : run & ((low << most) - low);
 }
 
-/* Claims pieces that are ready and that nobody has. While they are claimed, the
- * memory on both sides is there. Their bits in a word; 0: there are none. */
+/* Claims pieces that are ready and that no member has. While they are claimed,
+ * the memory on both sides is there. Their bits in a word; 0: there are
+ * none. */
 static uint64_t claim(sw_parts_t *p, unsigned *word)
 {
     const sw_parts_bank_t *b = &p->bank;

@@ -16,8 +16,8 @@
  * partition. These are bytes, for plain stores: a locked instruction would wait
  * until all lines of the partition's copy are the sender's. Claims and ticks
  * are those of slates.h. The sender clears a bank before it posts the turn that
- * uses it. The receiver has then left the turn before the last one, so nobody
- * reads or sets anything there.
+ * uses it. The receiver has then left the turn before the last one, so no
+ * member reads or sets anything there.
  *
  * A small message is copied to the board when it becomes ready. Its sender is
  * then done when all partitions are ready, and the receiver has left the turn

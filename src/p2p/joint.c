@@ -11,7 +11,7 @@
 
 /* A party claims half of what is left, up to so many bytes, and copies that
  * without a look at the other: each claim costs a cache line's way, and the
- * last ones are short, so that nobody waits long for the other's. Scattered
+ * last ones are short, so that neither waits long for the other's. Scattered
  * bytes take longer. */
 #define PIECES 64u
 #define PIECE_MIN ((size_t)8 << 10)

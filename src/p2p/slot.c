@@ -26,10 +26,10 @@
 #define STEP_MIN ((size_t)4 << 10)
 #define STEP_MAX ((size_t)32 << 10)
 
-/* How long a sender waits before it copies aside, ns, if nobody takes anything
- * from it: a copy costs less than what it has waited then. While somebody is
- * at it, or beyond the memory that may lie aside, only those that seem stuck
- * for good. */
+/* How long a sender waits before it copies aside, ns, if no receiver takes
+ * anything from it: a copy costs less than what it has waited then. While
+ * somebody is at it, or beyond the memory that may lie aside, only those that
+ * seem stuck for good. */
 #define PATIENCE_SMALL  1000u
 #define PATIENCE        50000u
 #define PATIENCE_LARGE  1000000u

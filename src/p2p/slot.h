@@ -182,9 +182,9 @@ static inline void sw_slot_help(sw_slot_t *slot, const sw_peer_t *receiver,
     sw_joint_push(&slot->joint, receiver, &from);
 }
 
-/* The sender has waited: copy the data aside if nobody has taken anything from
- * it for long enough, and the receiver has not begun; or take the slot back
- * from a receiver that has died. After that sw_slot_released says true. */
+/* The sender has waited: copy the data aside if no receiver has taken anything
+ * from it for long enough, and the receiver has not begun; or take the slot
+ * back from a receiver that has died. After that sw_slot_released says true. */
 SW_API void sw_slot_nudge(sw_slot_t *slot, const sw_peer_t *receiver,
                           const void *data);
 

@@ -15,7 +15,7 @@
  * Memory order: `active` and tickets are sequentially consistent where the two
  * look at each other. So either the short one sees the long one's ticket, or
  * the long one sees it active, and waits. `active--` and the end of a turn are
- * releases; the looks that find nobody acquire them. An origin with one thread
+ * releases; the looks that find no rank acquire them. An origin with one thread
  * stores 0 instead of counting down: it has no other short update under way.
  *
  * A short update writes no line that other origins read, but the element's.
@@ -57,7 +57,7 @@ SW_API bool sw_rma_swap(const sw_rma_share_t *w, int target, size_t elem,
 SW_API void sw_rma_update_begin(const sw_rma_share_t *w, int target);
 SW_API void sw_rma_update_end(const sw_rma_share_t *w, int target);
 
-/* Update n elements that nobody else touches. */
+/* Update n elements that no other thread touches. */
 SW_API void sw_update_apply(const sw_update_t *u, void *at, const void *origin,
                             size_t n);
 

@@ -2,7 +2,7 @@
  * fork.c - new processes, as the program makes them.
  *
  * The arena's fork handlers do all the work (node/arena/arena_fork.c). They
- * must be the first that anybody registers, so that nobody else's run between
+ * must be the first to be registered, so that no other handlers run between
  * them and the fork. Constructors of the libraries that the program is linked
  * with run before ours, and register handlers, too. All of them do so by libc's
  * __register_atfork, of which pthread_atfork is a cover. So that is one of our

@@ -14,7 +14,7 @@
 #include "node/base/base.h"
 
 /* Goes (true), or comes back. Going returns false where nothing is handed over,
- * and then nobody comes back. NULL: there is nothing to hand over, ever. */
+ * and then no call comes back. NULL: there is nothing to hand over, ever. */
 extern bool (*sw_away)(bool goes) __attribute__((visibility("hidden")));
 
 static inline bool sw_away_go(void)

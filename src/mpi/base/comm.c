@@ -73,7 +73,7 @@ static int delete_attribute(MPI_Comm comm, int key, void *value, void *extra)
     return MPI_SUCCESS;
 }
 
-/* Nobody needs the state any more. */
+/* No call needs the state any more. */
 void sw_comm_last(sw_comm_t *c)
 {
     if (c->gone)
@@ -203,7 +203,7 @@ sw_comm_t *sw_comm_look_up(MPI_Comm comm)
     return sw_registry_find(&comms, (uintptr_t)comm);
 }
 
-/* Two threads may send on a communicator that nobody has met. */
+/* Two threads may send on a communicator that no thread has met. */
 static sw_comm_t *find(MPI_Comm comm)
 {
     static pthread_mutex_t meeting = PTHREAD_MUTEX_INITIALIZER;

@@ -196,7 +196,7 @@ void sw_datatype_forget_keyval(void)
         host.Type_free_keyval(&key);
 }
 
-/* Where errors are returned and nobody's handler is called: a communicator of
+/* Where errors are returned and no handler is called: a communicator of
  * this process alone, made before the first attribute, so that no callback can
  * wait for the lock meanwhile. It tells us what the host thinks of a type; the
  * error itself is raised by the host, in the collective that we then leave to
@@ -228,8 +228,8 @@ static int attribute(void)
 
 static sw_datatype_t *meet(MPI_Datatype type, MPI_Comm comm, int *code)
 {
-    /* A message to nobody: may this type travel? One element it has to be:
-     * some hosts look at no type whose count is zero. */
+    /* A message to MPI_PROC_NULL: may this type travel? One element it has to
+     * be: some hosts look at no type whose count is zero. */
     MPI_Comm asked = sw_private_comm(comm);
     *code = host.Send(&types.keyval, 1, type, MPI_PROC_NULL, 0, asked);
     if (*code != MPI_SUCCESS) {

@@ -64,8 +64,8 @@ static inline void sw_datatype_drop(const sw_datatype_t *type)
 static inline const sw_datatype_t *sw_datatype(MPI_Datatype type,
                                                MPI_Comm comm, int *code);
 
-/* A communicator of this process alone, that nobody else uses and that returns
- * errors; `other` where there is none (sessions only). */
+/* A communicator of this process alone, that no other code uses and that
+ * returns errors; `other` where there is none (sessions only). */
 MPI_Comm sw_private_comm(MPI_Comm other);
 
 /* A session ends; see sw_comm_forget_keyval. */
@@ -78,7 +78,7 @@ extern sw_registry_cache_t sw_datatype_cache[SW_DATATYPES_CACHED]
 const sw_datatype_t *sw_datatype_slow(MPI_Datatype type, MPI_Comm comm,
                                       int *code);
 
-/* NULL: not in the cache; nobody asks the host. */
+/* NULL: not in the cache; the host is not asked. */
 static inline const sw_datatype_t *sw_datatype_cached(MPI_Datatype type)
 {
     return sw_registry_cached(sw_datatype_cache, SW_DATATYPES_CACHED,

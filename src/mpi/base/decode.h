@@ -26,7 +26,7 @@ sw_layout_t *sw_decode(MPI_Datatype type, sw_doubts_t *doubts);
 /* Bytes of data in an element; 0 where the host cannot say. */
 uint64_t sw_datatype_bytes(MPI_Datatype type);
 
-/* Is it a predefined type, named or not? Nobody frees those. */
+/* Is it a predefined type, named or not? No program frees those. */
 bool sw_predefined(MPI_Datatype type, bool *named);
 
 /* The basic type that a type is made of; itself, if it is one.

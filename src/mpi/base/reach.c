@@ -154,8 +154,8 @@ void sw_reach_review(sw_comm_t *c)
     c->review = c->ring->step * SW_REVIEW_LATER;
     if (status != SW_OK || !any)
         return;
-    /* All have come here, so nobody reads anything of a member's any more but
-     * the answer itself, which lies in the block. */
+    /* All have come here, so no other member reads anything of a member's any
+     * more but the answer itself, which lies in the block. */
     sw_ring_close(c->ring);
     c->ring = NULL;
     c->reason = SW_REASON_DEVICE;

@@ -1,8 +1,8 @@
 /*
  * reach.h - can the processor reach a buffer, or is it a device's memory?
  *
- * Every wrapper asks before Straightway touches the program's data. Of data in a
- * device's memory the following is true:
+ * Every wrapper asks before Straightway touches the program's data. Of data in
+ * a device's memory the following is true:
  *
  *   a message        between near ranks (mpi/p2p/near.h) goes through a copy
  *                    in memory of ours, for two matchers cannot keep its order

@@ -6,9 +6,9 @@
  * loads. The state of an object hangs on the object as an attribute, too: when
  * the host deletes the attribute, no look-up finds the state any more.
  *
- * Nobody gives a state back to the heap. It goes to a spare list instead, since
- * readers look at the cache without a lock: what they find is at worst a state
- * that has another key by now.
+ * A state is never given back to the heap. It goes to a spare list instead,
+ * since readers look at the cache without a lock: what they find is at worst a
+ * state that has another key by now.
  *
  * No function here calls MPI.
  */
@@ -71,7 +71,7 @@ void *sw_registry_put(sw_registry_t *r, uintptr_t key, const void *state,
 /* No look-up finds it any more. */
 void sw_registry_remove(sw_registry_t *r, void *state);
 
-/* Nobody needs a removed state any more. */
+/* No call needs a removed state any more. */
 void sw_registry_spare(sw_registry_t *r, void *state);
 
 /* A session ends, and some hosts forget the keyvals made in it: the next object

@@ -209,7 +209,7 @@ SW_MOVES sw_moves_alltoall(const sw_known_comm_t *c, bool in_place,
     return m;
 }
 
-/* Ask the host how many neighbours there are, if nobody has asked yet. */
+/* Ask the host how many neighbours there are, unless a call has asked. */
 static inline void sw_moves_neighbours(sw_known_comm_t *c)
 {
     if (sw_unlikely(c->outs < 0))

@@ -37,7 +37,7 @@ sw_ring_t *sw_adjacency_alltoall(sw_comm_t *c, sw_collective_t id,
 /* The way of a nonblocking one, which all members serve. */
 sw_edge_way_t *sw_adjacency_started(sw_comm_t *c, sw_collective_t id);
 
-/* The communicator ends; then nobody needs its adjacency any more. */
+/* The communicator ends; then no call needs its adjacency any more. */
 void sw_adjacency_end(sw_adjacency_t *adjacency);
 void sw_adjacency_free(sw_adjacency_t *adjacency);
 

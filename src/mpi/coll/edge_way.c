@@ -52,7 +52,7 @@ static bool note_read(const note_t *at, note_t *to)
 }
 
 /* One thread looks at a time. It may be in a callback of the program's, within
- * the host, so nobody waits for it: new exchanges come on a stack. */
+ * the host, so no member waits for it: new exchanges come on a stack. */
 static _Atomic bool looking;
 static exchange_t *under_way;
 static _Atomic(exchange_t *) begun;

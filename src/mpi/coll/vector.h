@@ -70,9 +70,9 @@ sw_blocks_t sw_vbuffer_receive(sw_vbuffer_t *b, sw_extent_t *list,
 void sw_vbuffer_received(sw_vbuffer_t *b);
 void sw_vbuffer_end(sw_vbuffer_t *b);
 
-/* Stands for the type of an empty block. Nobody asks for that one, which may be
- * MPI_DATATYPE_NULL: only this member would decline, and the others would wait
- * for it. */
+/* Stands for the type of an empty block. No call asks for that one, which may
+ * be MPI_DATATYPE_NULL: only this member would decline, and the others would
+ * wait for it. */
 extern const sw_datatype_t sw_nothing __attribute__((visibility("hidden")));
 
 /* The types of n blocks; false as sw_usable. */

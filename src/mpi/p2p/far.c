@@ -53,8 +53,8 @@ int sw_far_Mrecv##SUFFIX(void *buffer, COUNT count, MPI_Datatype type,  \
                                         &request), &request, status);   \
 }
 
-/* From nobody nothing is asked: MPICH 4.0's nonblocking receive says that rank 0
- * has sent it. */
+/* Of MPI_PROC_NULL nothing is asked: MPICH 4.0's nonblocking receive says that
+ * rank 0 has sent it. */
 #define SENDRECV(SUFFIX, COUNT)                                         \
 int sw_far_Sendrecv##SUFFIX(                                            \
     const void *out, COUNT outcount, MPI_Datatype outtype, int dest,    \

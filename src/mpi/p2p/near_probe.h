@@ -4,7 +4,7 @@
  *
  * MPI_Message handles must be ones that the host can convert. So a message that
  * is taken out is known by a message of the host's: an empty one of this
- * process to itself, on a communicator that nobody else uses.
+ * process to itself, on a communicator that no other code uses.
  */
 #ifndef SW_MPI_P2P_NEAR_PROBE_H
 #define SW_MPI_P2P_NEAR_PROBE_H

@@ -37,7 +37,7 @@ static int64_t root_of(const sw_known_comm_t *c, sw_waits_t waits, int root)
     return root == MPI_ROOT ? sw_job.rank : sw_known_rank(c, root);
 }
 
-/* The stamp of the collective that was begun last; 0: nobody looks for it. */
+/* The stamp of the collective that was begun last; 0: no rank looks for it. */
 static uint64_t stamp_of(const sw_known_comm_t *c)
 {
     return c->id && c->n > 1 ? sw_board_nth(c->id, c->collectives) : 0;
@@ -63,7 +63,7 @@ void sw_collective_begins(sw_event_t *e, sw_waits_t waits, int root)
     if (!c->id || c->inter || !sw_event_is_watched(e))
         return;
     e->post = stamp_of(c);
-    e->wanted = e->post ? e->post : 1;  /* of one member: nobody looks */
+    e->wanted = e->post ? e->post : 1;  /* of one member: none looks */
     e->partners = partners_of(c, waits, root);
 }
 
@@ -74,7 +74,7 @@ static void look(sw_event_t *e, const sw_known_comm_t *c, uint64_t stamp,
     int end = waits == SW_WAITS_ROOT ? root + 1
             : waits == SW_WAITS_LOWER ? c->me : c->n;
     if (!partners_of(c, waits, root))
-        e->looked = true;           /* waits for nobody */
+        e->looked = true;           /* waits for no rank */
     if (waits == SW_WAITS_NEIGHBOURS) {
         for (int i = 0; i < c->ins && c->in; i++)
             if (c->in[i] != c->me)

@@ -53,7 +53,7 @@ static void stamps_of(const sw_known_comm_t *c, int64_t them, int tag,
 }
 
 /* The number of the next message to or from `member`, with the own stamp and
- * the partner's where they are looked for. 0: nobody asks for it. */
+ * the partner's where they are looked for. 0: no rank asks for it. */
 static uint64_t next_stamps(const sw_known_comm_t *c, int member, int tag,
                             bool sends, uint64_t *own, uint64_t *theirs)
 {
@@ -534,7 +534,7 @@ void sw_give_after(sw_event_t *e, MPI_Comm comm, int dest, int tag,
     uint64_t own, theirs, n = next_stamps(e->comm, dest, tag, true, &own,
                                           &theirs);
     note(e, SW_NOTE_SENDS, e->comm, dest, tag, n);
-    e->looked = true;                   /* it waits for nobody */
+    e->looked = true;                   /* it waits for no rank */
     sw_send_after(e, comm, dest, (int64_t)bytes, MPI_BYTE);
     e->stands_for = e->amount.time;
 }

@@ -11,9 +11,9 @@
  * put back for those that have not completed. (A persistent one keeps its
  * handle.)
  *
- * While recording is paused nobody counts bytes. Then a status is wanted only
- * where it says whose message a receive from anybody has taken; a host may be
- * quicker without statuses.
+ * While recording is paused, bytes are not counted. Then a status is wanted
+ * only where it says whose message a receive from anybody has taken; a host may
+ * be quicker without statuses.
  */
 #include "traffic.h"
 

@@ -10,7 +10,7 @@
  * the end of the epoch. So the recorder looks in all of these.
  *
  * An unlock and a complete may last, since they move data. They post the stamp
- * at their beginning, where nobody misses it, and again at their end.
+ * at their beginning, where no rank misses it, and again at their end.
  */
 #include "traffic.h"
 
@@ -124,7 +124,7 @@ static void look_at_members(sw_event_t *e, const sw_members_t *members,
 static bool is_chosen(sw_event_t *e)
 {
     if (!e->partners && !e->paused) {
-        e->stands_for = e->amount.time;     /* it waits for nobody */
+        e->stands_for = e->amount.time;     /* it waits for no rank */
         e->looked = true;
         return false;
     }

@@ -1,7 +1,7 @@
 /*
  * listed.h - requests whose work is a list of ours (offload/list.h).
  *
- * The request is one of the host's that nobody has started: a persistent
+ * The request is one of the host's that is never started: a persistent
  * receive from this rank itself. Every procedure in any language takes it.
  * (Intel MPI takes one from MPI_PROC_NULL for complete, though it is inactive.)
  * The host is never asked for it. When the program has completed the request,
@@ -42,7 +42,7 @@ void sw_listed_set_out(sw_listed_t *l);
 /* A helper thread works for this rank from here on. */
 void sw_listed_watch(void);
 void sw_listed_owe(sw_listed_t *l);
-/* At the end of the job: the requests of a kind that nobody uses. */
+/* At the end of the job: the requests of a kind that no call uses. */
 void sw_listed_stop(sw_track_t *spare);
 
 #endif

@@ -17,7 +17,7 @@
  * program, with acceleration switched off, too, and this table few.
  *
  * Law 3: a rank that waits in MPI calls sw_track_progress, which lets each kind
- * serve the requests that nobody asks for just now.
+ * serve the requests for which no call asks just now.
  */
 #ifndef SW_MPI_REQUEST_TRACK_H
 #define SW_MPI_REQUEST_TRACK_H
@@ -44,8 +44,8 @@ typedef struct {
     /* It is waited for: take some time over it, and come back. NULL: the wait
      * takes its turns itself. */
     void (*await)(sw_track_t *t);
-    /* The doorbell that rings when it gets on; the caller need not hold it. NULL,
-     * or returns NULL: the host has a part in it. */
+    /* The doorbell that rings when it gets on; the caller need not hold it.
+     * NULL, or returns NULL: the host has a part in it. */
     sw_doorbell_t *(*bell)(sw_track_t *t);
     /* It is over, and it stays: set the status. Returns an error class, not
      * raised. */
@@ -65,7 +65,7 @@ typedef struct {
     void (*release)(sw_track_t *t);
 
     /* Of the kind as a whole, after sw_track_kind_add; may be NULL. Serve those
-     * that nobody asks for. Nothing in it waits. */
+     * for which no call asks. Nothing in it waits. */
     void (*progress)(void);
 } sw_track_kind_t;
 
@@ -120,7 +120,7 @@ static inline bool sw_plain_requests(void)
 
 /* The lock that guards the table, the rings and all that is not held. Where
  * only one thread comes here at a time (no MPI_THREAD_MULTIPLE, no agent)
- * nobody takes it. */
+ * no call takes it. */
 extern bool sw_tracks_shared __attribute__((visibility("hidden")));
 void sw_tracks_enter(void);
 void sw_tracks_leave(void);
@@ -129,7 +129,7 @@ void sw_tracks_leave(void);
  * posted and probed. With threads, each of these is one step. */
 extern _Atomic bool sw_match_shared __attribute__((visibility("hidden")));
 void sw_match_enter(void);
-/* The same for a helper: waits for nobody, and asks for no reason. */
+/* The same for a helper: waits for no rank, and asks for no reason. */
 bool sw_match_try(void);
 void sw_match_give_back(void);
 void sw_match_leave(void);
@@ -163,8 +163,8 @@ void sw_track_forget(sw_track_t *t);
 void sw_track_go_on(void);
 
 /* The track of a handle, or NULL. One that is claimed or freed is not found:
- * MPI lets nobody else ask for that request any more, so the handle belongs to
- * a new one. */
+ * MPI lets no other thread ask for that request any more, so the handle belongs
+ * to a new one. */
 sw_track_t *sw_track_of(MPI_Request handle);
 /* The same, or a claimed one: MPI_Cancel may come while another waits. */
 sw_track_t *sw_track_to_cancel(MPI_Request handle);
@@ -221,8 +221,8 @@ static inline bool sw_track_is_over(const sw_track_t *t)
     return t->active && t->ended;
 }
 
-/* It is over: let its kind finish it. Returns MPI_SUCCESS or an error class, not
- * yet raised. Ends the track, or makes it inactive. */
+/* It is over: let its kind finish it. Returns MPI_SUCCESS or an error class,
+ * not yet raised. Ends the track, or makes it inactive. */
 int sw_track_finish(sw_track_t *t, MPI_Status *status);
 /* The same, and raise its error (as `as`, if that is one) while *rc, what the
  * call returns, is none. Returns the request's error. */

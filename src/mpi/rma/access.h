@@ -35,7 +35,7 @@ static inline const sw_datatype_t *sw_access_type(MPI_Datatype type)
 }
 
 /* The request of an access that is over: one of the host's, for a message to
- * nobody. */
+ * MPI_PROC_NULL. */
 static inline int sw_access_request(MPI_Request *request)
 {
     return host.Isend(NULL, 0, MPI_BYTE, MPI_PROC_NULL, 0, MPI_COMM_WORLD,
@@ -43,7 +43,7 @@ static inline int sw_access_request(MPI_Request *request)
 }
 
 /* Define sw_MPI_NAME and sw_MPI_RNAME: ours if BODY is true. An access to
- * nobody is the host's: it judges the rest, and asks for no epoch. */
+ * MPI_PROC_NULL is the host's: it judges the rest, and asks for no epoch. */
 #define SW_ACCESS_LIST(...) __VA_ARGS__
 #define SW_ACCESSES(NAME, RNAME, PARAMETERS, ARGUMENTS, BODY)           \
 SW_WIN_CALL(NAME, (SW_ACCESS_LIST PARAMETERS, MPI_Win win),             \

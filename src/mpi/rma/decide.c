@@ -15,7 +15,7 @@
  * tells the others. Where a member has not found all that is placed, all
  * search their mappings and tell each other again. Searching takes long, and is
  * in vain where the host keeps its memory to itself. A member that has searched
- * in vain often says so, and they search only if nobody does.
+ * in vain often says so, and they search only if none does.
  *
  * A program may take its own mapping of a file away at any time; the host keeps
  * that of a window. So memory of the program's is never looked for so. And

@@ -18,13 +18,13 @@
  * none. If it finds nothing then, the system copies (far.h). So it can promise
  * that it reaches all others, if the system copies between them.
  *
- * Why a mark harms nobody: no member returns to its program before each owner
- * has put back what its mark has replaced. The program does not know the memory
- * yet, and the host writes to it only for accesses.
+ * Why a mark harms no program: no member returns to its program before each
+ * owner has put back what its mark has replaced. The program does not know the
+ * memory yet, and the host writes to it only for accesses.
  *
- * Why a mark is a proof: it has 62 bits that nobody can have chosen, and no two
- * parts have the same. Other memory holds other numbers. The member asks the
- * kernel to compare, so a guess may point anywhere. A part of less than two
+ * Why a mark is a proof: it has 62 bits that no program can have chosen, and no
+ * two parts have the same. Other memory holds other numbers. The member asks
+ * the kernel to compare, so a guess may point anywhere. A part of less than two
  * words has half as many bits; one of no whole word has no mark, nor has any
  * where a device's memory may come.
  */

@@ -4,8 +4,8 @@
  *
  * A gate has a list of places: where the blocks of a node's members lie, or are
  * to lie. They may be in another member's memory (coll/lend.h). Large blocks go
- * one by one between their places, and nobody copies them. Smaller ones go side
- * by side in one message.
+ * one by one between their places, and no member copies them. Smaller ones go
+ * side by side in one message.
  *
  * Both gates tell which from the blocks' sizes. In Gather and Scatter all know
  * these. In Gatherv and Scatterv a letter with the sizes goes first. It holds

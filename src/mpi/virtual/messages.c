@@ -150,8 +150,8 @@ void sw_virtual_choose(MPI_Comm comm, int *source, int *tag)
     }
 }
 
-/* MPICH 4.0's MPI_Irecv leaves the status of a receive from nobody as it was
- * (MPI 4.1, 3.10: source and tag are those of nobody, and nothing came). */
+/* MPICH 4.0's MPI_Irecv leaves the status of a receive from MPI_PROC_NULL as it
+ * was (MPI 4.1, 3.10: source and tag are MPI_PROC_NULL and MPI_ANY_TAG). */
 static int ended(int rc, int source, MPI_Status *status)
 {
     if (rc == MPI_SUCCESS && source == MPI_PROC_NULL &&

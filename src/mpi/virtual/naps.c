@@ -2,7 +2,7 @@
  * naps.c - waiting for the host; see virtual.h.
  *
  * Where the node has fewer cores than ranks, or others wait for what the host
- * matches, nobody waits in the host: it is asked, with naps in between that
+ * matches, no rank waits in the host: it is asked, with naps in between that
  * become longer.
  */
 #include "virtual.h"

@@ -11,7 +11,7 @@
 /* Polls in vain that advance the clock by their own cost alone. Each poll after
  * them advances it by a part of all that has passed since the first, too. So no
  * poll in vain lasts for ever. The clock goes up to where a poll may find
- * something. Where nobody knows when that is, it goes no further than the poll
+ * something. Where no rank knows when that is, it goes no further than the poll
  * has taken of the thread's processor time: other programs on the core do not
  * count. */
 #define POLLS 1000u
@@ -23,7 +23,7 @@
 #define POLL_NAP (100000 * SW_PS_PER_NS)
 
 /* What a poll in vain takes that began `at`: nothing is found before `until`,
- * or (0) nobody knows. */
+ * or (0) not known. */
 static sw_ps_t poll_takes(sw_virtual_clock_t *c, sw_ps_t at, sw_ps_t until)
 {
     sw_ps_t cost = sw_virtual_model.test, between = at - c->polled, more = 0;
@@ -50,7 +50,7 @@ static sw_ps_t poll_takes(sw_virtual_clock_t *c, sw_ps_t at, sw_ps_t until)
     return cost + more;
 }
 
-/* When something may be found that was asked for; 0: nobody knows. */
+/* When something may be found that was asked for; 0: not known. */
 static sw_ps_t first_of_all(const sw_virtual_clock_t *c, sw_ps_t now)
 {
     sw_ps_t first = SW_PS_NEVER;

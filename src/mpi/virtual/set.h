@@ -2,7 +2,7 @@
  * set.h - the requests of one call that completes requests, or asks whether
  * they are complete.
  *
- * A set has the works that are known of them, taken so that nobody else finds
+ * A set has the works that are known of them, taken so that no other call finds
  * them meanwhile:
  *
  *     sw_set_take         (set.c)

@@ -37,7 +37,7 @@ void sw_virtual_release(void)
     sw_virtual_unlock();
 }
 
-/* One that nobody has; more threads than that share the last. */
+/* One that no thread has; more threads than that share the last. */
 sw_virtual_clock_t *sw_virtual_new_clock(void)
 {
     sw_virtual_clock_t *c = NULL;

@@ -12,7 +12,7 @@
 
 _Atomic bool sw_virtual_on, sw_virtual_alive;
 
-/* Without a lane nobody looks. */
+/* Without a lane no engine looks. */
 static _Atomic uint32_t inside_nothing;
 _Atomic uint32_t *sw_virtual_inside = &inside_nothing;
 
@@ -283,8 +283,8 @@ void sw_virtual_tell(sw_op_kind_t kind, uint32_t request)
 void sw_virtual_pause(void)
 {
     sw_op_answer_t answer;
-    /* A rank that the engine holds here could not tell the engine which messages
-     * the host has matched in another way. */
+    /* A rank that the engine holds here could not tell the engine which
+     * messages the host has matched in another way. */
     if (sw_virtual_crowded && !sw_virtual_shared && !sw_work_undecided())
         sw_virtual_ask(&(sw_vop_t){.kind = SW_OP_CLOCK,
                                   .flags = SW_CLOCK_PAUSE}, &answer);

@@ -104,7 +104,7 @@ void sw_virtual_compute(int64_t ps);
 /* Where threads call at once (threads.c): the thread's call begins, ends. */
 void sw_virtual_thread_comes(void);
 void sw_virtual_thread_leaves(void);
-/* It has slept, and waited for nobody. */
+/* The rank has slept, and waited for no other rank. */
 void sw_virtual_thread_slept(void);
 
 /* Where threads call at once: what the host takes now is put before anything
@@ -234,8 +234,9 @@ bool sw_virtual_handles_signal(void);
 sw_ps_t sw_virtual_known(void);
 /* Passed, however quick the processor: asleep, and reading clocks. */
 void sw_virtual_passed(sw_ps_t ps);
-/* The rank begins to sleep for `ns`, and waits for no other rank: the engine may
- * count on its return. The rank has slept: ranks that wait for it may go on. */
+/* The rank begins to sleep for `ns`, and waits for no other rank: the engine
+ * may count on its return. The rank has slept: ranks that wait for it may go
+ * on. */
 void sw_virtual_sleeps(uint64_t ns);
 void sw_virtual_slept(void);
 
@@ -259,10 +260,11 @@ void sw_virtual_context(uint32_t number, uint64_t id, uint32_t n,
 bool sw_virtual_still_not(uint64_t key);
 void sw_virtual_found_nothing(uint64_t key, const sw_op_answer_t *answer);
 /* The host has been asked in vain: that takes a test's time, and the engine
- * must know that the rank goes on; of a thread, that nobody is to wait for
+ * must know that the rank goes on; of a thread, that no rank is to wait for
  * it. */
 void sw_virtual_poll(void);
-/* A thread is in its host until it puts something: nobody is to wait for it. */
+/* A thread is in its host until it puts something: no rank is to wait for
+ * it. */
 void sw_virtual_in_host(void);
 
 /* Waiting for the host (naps.c) -------------------------------------------- */
@@ -350,7 +352,7 @@ void sw_work_number_free(uint32_t number);
  * over before they begin: they are told apart by their order. */
 sw_work_t *sw_work_new(sw_known_comm_t *c, const sw_vop_t *op);
 void sw_work_add(sw_work_t *work, uint64_t handle);
-/* The first with this handle that nobody has taken, of the thread's own if
+/* The first with this handle that no call has taken, of the thread's own if
  * there is one; it is taken now. */
 sw_work_t *sw_work_take(uint64_t handle);
 void sw_work_back(sw_work_t *work);             /* or NULL */
@@ -360,7 +362,7 @@ void sw_work_end(sw_work_t *work);
 void sw_work_await(const sw_work_t *work);
 /* The engine has said that it is complete: it is not asked again. */
 void sw_work_over(sw_work_t *work);
-/* Nobody waits for it any more; SW_DROP_CANCELLED: the host has cancelled it,
+/* No call waits for it any more; SW_DROP_CANCELLED: the host has cancelled it,
  * which has taken no message, and takes none. */
 void sw_work_drop(const sw_work_t *work, unsigned flags);
 /* It is a receive that the host matches. */

@@ -12,7 +12,7 @@
  * over. Where no rank goes on, the rank asks the host without the engine's
  * lock, for hosts may grant locks at their first use (engine/program/doubt.c).
  * Whatever a rank may wait for in the host is done there first, since others
- * may look for it in memory, which nobody sees.
+ * may look for it in memory, which no call shows.
  *
  * The contexts of windows that were freed are used again, by the next that is
  * made on the same communicator: all members make and free them in one order.
@@ -71,7 +71,7 @@ static sw_vop_t operation(const window_t *w, sw_window_t what, int32_t peer)
                       .context = w->context, .peer = peer};
 }
 
-/* A rank of the world; -1: all, or nobody. */
+/* A rank of the world; -1: all, or none. */
 static int32_t rank_of(const window_t *w, int member)
 {
     return member < 0 ? -1 : (int32_t)sw_known_rank(w->comm, member);
@@ -202,7 +202,7 @@ static uint8_t *lock_of(window_t *w, int target)
     return target >= 0 && target < w->comm->n ? &w->locked[target] : NULL;
 }
 
-/* Where threads call at once, nobody may sleep for what another of them may
+/* Where threads call at once, no thread may sleep for what another of them may
  * have: the host alone keeps them apart. */
 void sw_virtual_lock_window(MPI_Win window, int target, bool exclusive,
                             int assertion)

@@ -42,7 +42,7 @@
  * interrupted a thread inside the heap. Such a call cannot wait for the heap's
  * locks. The child then copies all that was ever handed out, and may not
  * allocate: MPI programs may not do that there either. A raw clone system call
- * passes nobody: its child shares what is shared until it execs.
+ * passes no handler: its child shares what is shared until it execs.
  *
  * A program may run on a stack that is a block itself (a coroutine). Where that
  * block is shared, parent and child would return from fork on the same pages at
@@ -80,7 +80,7 @@
 typedef struct {
     sigset_t mask;          /* as it was, and so the state of cancellation  */
     int cancel;
-    bool bare;              /* nobody's fork handlers run                   */
+    bool bare;              /* no fork handlers run                   */
     bool shares_files;      /* parent and child have one table of files     */
     bool locked, copying;
     bool closed;            /* the descriptor is no longer ours             */

@@ -6,7 +6,7 @@
  *
  *   a call shows pages     sw_gate_call: the pages that the call owns to the
  *                          last byte; all of them where the process is quiet
- *   free                   sw_gate_freed: nobody owns a byte of the extent
+ *   free                   sw_gate_freed: no block owns a byte of the extent
  *   MADV_DONTNEED, FREE    sw_gate_dropped: the program gives the content up
  *   a stack                sw_gate_handed: the program hands the memory over
  *

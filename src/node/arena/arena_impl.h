@@ -222,7 +222,7 @@ extern _Atomic uintptr_t sw_said_low, sw_said_high;
 bool sw_said_end_slow(uint32_t page, uint32_t pages);
 
 /* Pages of a block that is no more are plain again. False: they are not, so
- * nobody can use them. */
+ * no block can use them. */
 static inline bool sw_said_end(uint32_t page, uint32_t pages)
 {
     uintptr_t start = (uintptr_t)sw_page_address(page);

@@ -512,7 +512,7 @@ bool sw_os_readable(const void *p)
     return can;
 }
 
-/* A futex call that wakes nobody and moves nobody: the kernel compares first,
+/* A futex call that wakes and moves no thread: the kernel compares first,
  * and tells EAGAIN or EFAULT. */
 bool sw_os_word_is(const void *p, uint32_t value)
 {

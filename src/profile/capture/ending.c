@@ -22,7 +22,7 @@ static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS,
                              SIGTRAP};
 
 static struct sigaction before[65];
-static _Atomic pid_t watched;           /* the process; 0: nobody watches */
+static _Atomic pid_t watched;           /* the process; 0: none watches */
 static _Atomic bool ending;
 
 static const char *why(sw_end_t end, int signal)

@@ -78,7 +78,7 @@ static void add_record(const sw_record_t *r)
     }
 }
 
-/* Once all records are in `sums`: a record that nobody looked at waits as the
+/* Once all records are in `sums`: a record at which no rank looked waits as the
  * procedure's others do on this rank. */
 static void add_waiting(const sw_record_t *r)
 {

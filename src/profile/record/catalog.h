@@ -20,7 +20,7 @@ typedef enum {
     SW_CATALOG_KINDS
 } sw_catalog_kind_t;
 
-/* Of a communicator with a topology: the ranks in MPI_COMM_WORLD (-1: nobody)
+/* Of a communicator with a topology: the ranks in MPI_COMM_WORLD (-1: none)
  * received from, and behind them those sent to. */
 typedef struct {
     uint32_t ins, outs;

@@ -11,7 +11,7 @@
  *     window/       one-sided operations
  *     question/     what a running program asks
  *     program/      a rank's operations: one by one, looked at ahead, by
- *                   threads, as a graph; and what nobody can decide
+ *                   threads, as a graph; and what no rank can decide
  *
  * Each includes those above it in this list only, and collective/, window/ and
  * question/ know nothing of each other (src/arrows.txt). What a lower room has

@@ -86,7 +86,7 @@ typedef struct {
     uint32_t item_count, item_room;
 } sw_traced_rank_t;
 
-/* Neighbours of a rank in a communicator: ranks of the world, -1: nobody;
+/* Neighbours of a rank in a communicator: ranks of the world, -1: none;
  * those received from, and behind them those sent to. Their messages have a
  * context of their own. */
 typedef struct {

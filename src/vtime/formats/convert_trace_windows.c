@@ -147,7 +147,7 @@ bool sw_traced_window(sw_convert_trace_t *c, sw_traced_rank_t *rank,
 {
     const sw_trace_note_t *n = next_target(e, NULL);
     uint32_t context;
-    if (!n)                     /* at nobody, or it found nothing */
+    if (!n)                     /* at no rank, or the test found nothing */
         return (kind >= SW_TRACED_PUT && kind <= SW_TRACED_FETCH) ||
                kind == SW_TRACED_EXPOSED;
     if (!n->number ||

@@ -19,8 +19,8 @@
  * Each part takes what the rules say of such a call inside a node, or of k
  * members on a node each. All parts wait for the one before. A bcast goes in
  * chunks of 256 KiB: only the last one's part inside the node comes behind the
- * network's. A root that waits for nobody leaves after its own parts. Members
- * that give to a root leave after the first part.
+ * network's. A root that waits for no member leaves after its own parts.
+ * Members that give to a root leave after the first part.
  */
 #include "rules.h"
 

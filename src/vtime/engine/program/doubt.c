@@ -3,9 +3,9 @@
  * engine's about a running program.
  *
  * The operations of a file are exact, except for the order of threads among
- * themselves: there all ranks that wait are a deadlock. Of a running program the
- * engine can be wrong. The host may have matched messages in another way than
- * the engine. Or the host may have taken a message whose sender the model
+ * themselves: there all ranks that wait are a deadlock. Of a running program
+ * the engine can be wrong. The host may have matched messages in another way
+ * than the engine. Or the host may have taken a message whose sender the model
  * holds. Then a rank that waits here goes on in the run. So the engine reports
  * no live rank as dead:
  *

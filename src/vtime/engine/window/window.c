@@ -13,7 +13,7 @@
  *                   message, at a; the origin knows at a + L. Reducing takes
  *                   the time of reducing s bytes, before that.
  *     get           a request, t + o + L, is answered by s bytes from the
- *                   target's port: there at t + o + 2 L + G s, if nobody
+ *                   target's port: there at t + o + 2 L + G s, if no rank
  *                   hinders them
  *     fetch         s bytes there, as a put, reduced, and s bytes back
  *     flush         waits until the origin knows of all it has begun; if
