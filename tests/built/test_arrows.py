@@ -1,10 +1,55 @@
 """cmake/arrows.py: includes and imports that run back are found and named."""
 
+import functools
+import pathlib
+import re
 import subprocess
 import sys
 
 import pytest
 from harness.hosts import ROOT
+
+sys.path.insert(0, str(ROOT / "cmake"))
+
+import arrows  # noqa: E402
+
+
+ALLOWED = arrows.read_allowed(ROOT / "src" / "arrows.txt")
+BUILT = ROOT / "build" / "wheel" / "CMakeFiles"
+
+
+@functools.lru_cache(maxsize=None)
+def may_reach(room, other):
+    """Whether `other` is the room, or below it: inline functions of headers
+    bring calls of theirs into the files that include them."""
+    return other == room or any(
+        may_reach(below, other) for below in ALLOWED
+        if below != room and arrows.is_allowed(ALLOWED.get(room, []), below))
+
+
+@pytest.fixture(scope="module")
+def reached():
+    """{(room, symbol, the rooms that define it), ...} of the built objects. The
+    contract's functions are defined on its other side, which is its purpose."""
+    defined, used = {}, set()
+    contract = "".join(path.read_text() for path in
+                       (ROOT / "src" / "contract").glob("*.h"))
+    for path in BUILT.rglob("src/**/*.c.o"):
+        source = pathlib.Path(*path.relative_to(BUILT).parts[1:-1], path.stem)
+        if not (ROOT / source).exists():
+            continue            # of a file that was moved since
+        room = str(source.parent.relative_to("src"))
+        for line in subprocess.run(["nm", "-P", path], text=True,
+                                   capture_output=True).stdout.splitlines():
+            name, kind, *_ = line.split()
+            if name.startswith("sw_") and kind == "U":
+                used.add((room, name))
+            elif name.startswith("sw_") and kind in "TDBRCVW":
+                defined.setdefault(name, set()).add(room)
+    if not defined:
+        pytest.skip(f"no objects in {BUILT}")
+    return {(room, name, frozenset(defined[name])) for room, name in used
+            if name in defined and not re.search(rf"\b{name}\b", contract)}
 
 
 def check(src):
@@ -52,6 +97,14 @@ def test_no_include_of_ours_runs_back():
 def test_no_import_of_ours_runs_back():
     done = check(ROOT / "straightway")
     assert done.returncode == 0, done.stderr
+
+
+def test_no_symbol_of_ours_runs_back(reached):
+    """A function that is declared below and defined above is an arrow, too."""
+    back = {f"{room} uses {name} of {', '.join(sorted(rooms))}"
+            for room, name, rooms in reached
+            if not any(may_reach(room, other) for other in rooms)}
+    assert not back, "\n".join(sorted(back))
 
 
 def test_no_module_of_ours_is_named_as_one_of_python():

@@ -23,6 +23,8 @@ static sw_registry_t comms = SW_REGISTRY(sw_comm_t, sw_comm_cache);
 static __thread MPI_Comm current
     __attribute__((tls_model("initial-exec"))) = MPI_COMM_NULL;
 
+_Atomic bool sw_windows_made;
+
 static void nothing(void)
 {
 }

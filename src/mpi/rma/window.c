@@ -23,7 +23,6 @@
 
 #include <stdlib.h>
 
-_Atomic bool sw_windows_made;
 _Atomic int sw_wins;
 sw_win_counts_t sw_win_counts;
 

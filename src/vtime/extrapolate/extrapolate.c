@@ -17,7 +17,7 @@
  * whatever is not regular, with a sentence that shows it. What comes out says
  * in its note that it is extrapolated.
  */
-#include "vtime/formats/convert.h"
+#include "extrapolate.h"
 #include "grid.h"
 #include "vtime/ops/steps.h"
 

@@ -10,7 +10,7 @@
  *     NAME        of a collective (op.h): that one among all, with blocks of
  *                 BYTES, root 0; then the computation
  */
-#include "vtime/formats/convert.h"
+#include "extrapolate.h"
 
 #include <stdlib.h>
 #include <string.h>

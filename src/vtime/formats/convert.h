@@ -1,6 +1,6 @@
 /*
  * convert.h - into files of operations, and out of them: what the files of
- * convert_*.c, goal_*.c, smpi_*.c and synthetic.c share.
+ * convert_*.c, goal_*.c, smpi_*.c and vtime/extrapolate share.
  */
 #ifndef SW_VTIME_FORMATS_CONVERT_H
 #define SW_VTIME_FORMATS_CONVERT_H
@@ -67,10 +67,5 @@ bool sw_ops_to_smpi(const char *in, const char *out, const sw_convert_t *how,
                     sw_converted_t *done);
 bool sw_ops_to_text(const char *in, const char *out, const sw_convert_t *how,
                     sw_converted_t *done);
-/* synthetic.c: argv has the words behind --synthetic. */
-bool sw_synthetic_ops(char **argv, sw_converted_t *done);
-/* extrapolate.c: as it would be on more ranks. */
-bool sw_extrapolate_ops(const char *in, const char *out, uint32_t ranks,
-                        sw_converted_t *done);
 
 #endif

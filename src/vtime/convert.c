@@ -24,7 +24,8 @@
  */
 #include "vtime/model/algorithm.h"
 #include "vtime/base/commands.h"
-#include "convert.h"
+#include "vtime/extrapolate/extrapolate.h"
+#include "vtime/formats/convert.h"
 
 #include <signal.h>
 #include <stdlib.h>
