@@ -4,6 +4,7 @@
 #include "reader.h"
 
 #include "node/base/crc.h"
+#include "node/base/grow.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -276,15 +277,10 @@ static void get_amounts(sw_trace_reader_t *r, sw_trace_event_t *e)
 
 static sw_trace_note_t *new_note(sw_trace_reader_t *r, sw_note_kind_t kind)
 {
-    if (r->event.note_count == r->notes_room) {
-        uint32_t room = r->notes_room ? 2 * r->notes_room : 64;
-        sw_trace_note_t *to = realloc(r->notes, room * sizeof *to);
-        if (!to) {
-            r->error = ENOMEM;
-            return NULL;
-        }
-        r->notes = to;
-        r->notes_room = room;
+    if (!sw_grow(&r->notes, r->event.note_count, &r->notes_room,
+                 sizeof *r->notes)) {
+        r->error = ENOMEM;
+        return NULL;
     }
     sw_trace_note_t *note = &r->notes[r->event.note_count++];
     *note = (sw_trace_note_t){.kind = kind};

@@ -14,6 +14,17 @@ def new_table(closely=False):
                  pad_edge=False, header_style="bold")
 
 
+def named(cells):
+    """(cell, [its operation, its size]) of each, for the rows of a table: the
+    operation is in its first row, and a size of 0 is not shown."""
+    last = None
+    for cell in cells:
+        name, size = cell["operation"], cell["size"]
+        yield cell, [name if name != last else "",
+                     units.brief(size) if size else ""]
+        last = name
+
+
 def microseconds(t):
     """A time with three significant digits."""
     if t is None:

@@ -5,7 +5,7 @@ from rich.text import Text
 from straightway import units
 from straightway.bench import ways
 from straightway.reporters.bench_parts import (
-    about_floor, microseconds, notes, overall, ratio, new_table, timing)
+    about_floor, microseconds, named, new_table, notes, overall, ratio, timing)
 from straightway.reporters.console import opened
 
 
@@ -29,11 +29,7 @@ def _cells(report):
                  *(("host B", "ours B", "least") if several
                    else ("floor µs",))):
         table.add_column(name, justify="right", no_wrap=True)
-    last = None
-    for cell in report["cells"]:
-        row = [cell["operation"] if cell["operation"] != last else "",
-               units.brief(cell["size"]) if cell["size"] else ""]
-        last = cell["operation"]
+    for cell, row in named(report["cells"]):
         for mode in ("host", "ours"):
             row += timing(cell[mode])
         row += [ratio(cell["ratio"])]
@@ -53,15 +49,11 @@ def _ways(report):
     table.add_column("operation", min_width=20)
     for name in ("size", "host µs", "leaders µs", "lanes µs", "wins"):
         table.add_column(name, justify="right", no_wrap=True)
-    last = None
-    for cell in report["cells"]:
-        if not all(cell.get(way) for way in ways.WAYS):
-            continue
-        table.add_row(cell["operation"] if cell["operation"] != last else "",
-                      units.brief(cell["size"]) if cell["size"] else "",
-                      *(timing(cell[way])[0] for way in ways.WAYS),
+    for cell, row in named(
+            cell for cell in report["cells"]
+            if all(cell.get(way) for way in ways.WAYS)):
+        table.add_row(*row, *(timing(cell[way])[0] for way in ways.WAYS),
                       ways.best(cell))
-        last = cell["operation"]
     return table
 
 

@@ -96,12 +96,6 @@ def _rate(power):
             f"{10.0 ** power:g} MB/s")
 
 
-def _time(power):
-    return (f"{10 ** (power - 6)} s" if power >= 6 else
-            f"{10 ** (power - 3)} ms" if power >= 3 else
-            f"{10.0 ** power:g} µs")
-
-
 def render(report, out):
     """Empty messages have no place on the axes."""
     protocols = report["plan"]["protocols"]
@@ -115,8 +109,8 @@ def render(report, out):
                     "bandwidth", _rate, True),
             "</g>", f'<g transform="translate(8,{top + _BANDWIDTH})">',
             *_panel(cells, protocols, lambda size, us: us, _TIME,
-                    ladder.PATTERNS[report["plan"]["patterns"][0]], _time,
-                    False), "</g>"]
+                    ladder.PATTERNS[report["plan"]["patterns"][0]],
+                    svg.time_tick, False), "</g>"]
     machine = report["machine"]
     out.write(svg.page(
         "A message by each protocol, two ranks" if report["ranks"] == 2 else

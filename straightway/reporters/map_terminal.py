@@ -15,13 +15,7 @@ def _amount(report, value):
 
 
 def _header(page, report):
-    right = units.plural(report["ranks"], "rank")
-    left = page.text(report["source"], "bold")
-    left.truncate(page.width - len(right) - 2, overflow="ellipsis"
-                  if page.full else "crop", pad=True)
-    left.append("  ")
-    left.append_text(page.text(right))
-    page.line(left)
+    page.title(report["source"], units.plural(report["ranks"], "rank"))
     machine = report["machine"]
     page.paragraph(
         f"machine: {machine['text']} ({units.plural(machine['nodes'], 'node')}"

@@ -6,7 +6,7 @@ from straightway import units
 from straightway.bench import overlap
 from straightway.bench.results import MODES
 from straightway.reporters.bench_parts import (
-    microseconds, new_table, notes, ratio)
+    microseconds, named, new_table, notes, ratio)
 from straightway.reporters.console import opened
 
 _OPERATION, _SIZE = 20, 4
@@ -30,13 +30,8 @@ class _Grouped:
 
     def show(self, console, report, row):
         """`row` makes the columns of a cell."""
-        last = None
-        for cell in report["cells"]:
-            name = cell["operation"]
-            self.table.add_row(name if name != last else "",
-                               units.brief(cell["size"]) if cell["size"]
-                               else "", *row(cell))
-            last = name
+        for cell, head in named(report["cells"]):
+            self.table.add_row(*head, *row(cell))
         console.print(Text(self.head.rstrip(), "bold"))
         console.print(self.table)
         console.print()

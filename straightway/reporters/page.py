@@ -95,6 +95,16 @@ class Page:
         """A line to copy: never cut, however long."""
         self.console.print(self.text(value, style), soft_wrap=True)
 
+    def title(self, what, right):
+        """The page's first line: its subject, cut where there is no room, and
+        a text at the right edge."""
+        left = self.text(what, "bold")
+        left.truncate(self.width - len(right) - 2, overflow="ellipsis"
+                      if self.full else "crop", pad=True)
+        left.append("  ")
+        left.append_text(self.text(right))
+        self.line(left)
+
     def heading(self, title, note=""):
         """A title, with a note behind it, or below it where this is too long.
         """

@@ -23,14 +23,8 @@ def _header(page, p):
     ranks = units.plural(job.ranks, "rank")
     if p.only is not None:
         ranks = f"{units.number(len(p.ranks))} of {ranks}"
-    right = f"{ranks} on {nodes}, {units.duration(p.wall)}"
-    left = page.text(words.commands(p), "bold")
-    room = page.width - len(right) - 2
-    left.truncate(room, overflow="ellipsis" if page.full else "crop",
-                  pad=True)
-    left.append("  ")
-    left.append_text(page.text(right))
-    page.line(left)
+    page.title(words.commands(p),
+               f"{ranks} on {nodes}, {units.duration(p.wall)}")
     about = [words.mpi(job)]
     if job.accelerated:
         about.append("with Straightway")

@@ -15,13 +15,8 @@ FINDINGS = 4
 
 
 def _header(page, report):
-    right = units.plural(report["ranks"], "rank")
-    left = page.text(forecast.short(report["program"]), "bold")
-    left.truncate(page.width - len(right) - 2, overflow="ellipsis"
-                  if page.full else "crop", pad=True)
-    left.append("  ")
-    left.append_text(page.text(right))
-    page.line(left)
+    page.title(forecast.short(report["program"]),
+               units.plural(report["ranks"], "rank"))
     page.paragraph(report["mpi"], "dim")
     for note in report["notes"]:
         page.paragraph(note, "bold yellow" if report["oversubscribed"]

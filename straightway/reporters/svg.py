@@ -79,7 +79,7 @@ class Axes:
     def ticks(self):
         """The labelled values of the y axis."""
         for power in range(self.y0, self.y1 + 1):
-            yield 10.0 ** power, _tick(power)
+            yield 10.0 ** power, time_tick(power)
 
 
 class Shares(Axes):
@@ -97,7 +97,8 @@ class Shares(Axes):
             yield quarter / 4, f"{25 * quarter} %"
 
 
-def _tick(power):
+def time_tick(power):
+    """10 to this power, in microseconds."""
     if power >= 6:
         return f"{10 ** (power - 6)} s"
     if power >= 3:

@@ -21,13 +21,7 @@ def _speedup(page, ratio):
 
 
 def _header(page, report):
-    right = units.plural(report["ranks"], "rank")
-    left = page.text(forecast.title(report), "bold")
-    left.truncate(page.width - len(right) - 2, overflow="ellipsis"
-                  if page.full else "crop", pad=True)
-    left.append("  ")
-    left.append_text(page.text(right))
-    page.line(left)
+    page.title(forecast.title(report), units.plural(report["ranks"], "rank"))
     page.paragraph("; ".join(x for x in (
         report["mpi"] or "", "model: " + forecast.model_text(
             report["models"])) if x), "dim")

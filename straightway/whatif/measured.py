@@ -116,11 +116,13 @@ def key(host, ranks):
             "straightway": __version__}
 
 
-def path(about):
+def path(about, of=None):
+    """The file of a measurement with these properties; `of`: what was
+    measured, if it was not a number of ranks."""
     text = json.dumps(about, sort_keys=True)
     digest = hashlib.sha256(text.encode()).hexdigest()[:12]
     name = about["mpi"].lower().replace(" ", "-")
-    return folder() / f"{name}.{about['ranks']}.{digest}.json"
+    return folder() / f"{name}.{of or about['ranks']}.{digest}.json"
 
 
 def _kept(about):

@@ -26,7 +26,6 @@ shape it takes a formula over the messages' times. With Straightway it takes the
 leaders' way, if that is cheaper (src/vtime/model/plan_span.c).
 """
 
-import hashlib
 import json
 import os
 import shutil
@@ -62,11 +61,8 @@ def _key(host):
 
 def path(found):
     """The file of a measurement."""
-    text = json.dumps(found["key"], sort_keys=True)
-    digest = hashlib.sha256(text.encode()).hexdigest()[:12]
-    name = found["key"]["mpi"].lower().replace(" ", "-")
-    return measured.folder() / (f"{name}.nodes-{found['nodes']}x"
-                                f"{found['most']}.{digest}.json")
+    return measured.path(found["key"],
+                         f"nodes-{found['nodes']}x{found['most']}")
 
 
 def keep(found):

@@ -40,4 +40,19 @@ static inline bool sw_grow_at(void *at, uint32_t n, uint32_t *room, size_t size,
     return true;
 }
 
+/* The same for a ring, whose first element is at place `first` and whose room
+ * is a power of two. What had gone round to the front goes behind the rest. */
+static inline bool sw_grow_ring(void *at, uint32_t n, uint32_t *room,
+                                size_t size, uint32_t first)
+{
+    char *array;
+    if (n < *room)
+        return true;
+    if (!sw_grow(at, n, room, size))
+        return false;
+    memcpy(&array, at, sizeof array);
+    memcpy(array + n * size, array, first * size);
+    return true;
+}
+
 #endif

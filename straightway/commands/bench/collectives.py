@@ -2,15 +2,11 @@
 
 import os
 import sys
-import time
 
-from straightway import native, units
-from straightway.bench import collectives, results, runs, ways
-from straightway.commands.bench import choices
+from straightway.bench import collectives, results, ways
+from straightway.commands.bench import choices, measuring
 from straightway.errors import UserError
-from straightway.machine import hardware
-from straightway.reporters import (collectives_svg, collectives_terminal,
-                                   progress)
+from straightway.reporters import collectives_svg, collectives_terminal
 
 SIZES = "8,64,1k,16k,64k,256k,1m,4m"
 # Doubles in a row; 0: the whole block.
@@ -106,24 +102,18 @@ class Collectives:
                              1 if options.datatype == "double" else 2)
         host = choices.host(options)
 
-        description = hardware.describe()
-        probe = native.probe("--floors")
-        seed = choices.seed(options)
-        progress.start(host.title, ranks, ", ".join((
-            units.plural(len(operations), "operation"),
-            units.plural(len(sizes), "size"))), description)
-        start = time.monotonic()
-        run = runs.launch(
-            host, ranks, options.launcher_args,
-            ["--ops", ",".join(operations),
-             "--sizes", ",".join(map(str, sizes)),
-             "--seconds", options.seconds, "--seed", seed,
-             "--run", DATATYPES[options.datatype], *computing,
-             *(["--each-way", 1] if options.each_way or options.tune else [])],
-            sum(1 if op == "barrier" else len(sizes) for op in operations),
-            progress.bar, options.launcher or "")
-        report = _report(run, host, ranks, probe, description, options, seed,
-                         time.monotonic() - start)
+        run, head = measuring.run(
+            "straightway-bench-collectives/1", options, host, ranks,
+            measuring.counted((operations, "operation"), (sizes, "size")),
+            lambda seed: [
+                "--ops", ",".join(operations),
+                "--sizes", ",".join(map(str, sizes)),
+                "--seconds", options.seconds, "--seed", seed,
+                "--run", DATATYPES[options.datatype], *computing,
+                *(["--each-way", 1] if options.each_way or options.tune
+                  else [])],
+            sum(1 if op == "barrier" else len(sizes) for op in operations))
+        report = _report(run, head, options)
         report["computing"] = swept
         choices.show(report, options, collectives_terminal, collectives_svg)
         status = results.verdict(run, report, host, who=_who(
@@ -155,17 +145,14 @@ def _tune(file, run, report):
           file=sys.stderr)
 
 
-def _report(run, host, ranks, probe, description, options, seed, seconds):
-    floors = probe.get("floors") or {}
-    report = results.head("straightway-bench-collectives/1", run, host,
-                          ranks, description, floors, seed, seconds)
+def _report(run, report, options):
     nodes = report["nodes"]
     report["several"] = several = len(set(nodes)) > 1
     cells = []
     for line in results.cell_lines(run):
         # The floor is that of one node's memory.
         floor = 0.0 if several else collectives.floor(
-            line["cell"], line["size"], report["ranks"], floors)
+            line["cell"], line["size"], report["ranks"], report["floors"])
         cells.append(results.cell(line, floor, _modes(options)))
         if several:
             cells[-1]["least_sent"] = collectives.least_sent(

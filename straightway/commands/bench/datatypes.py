@@ -1,14 +1,11 @@
 """straightway bench datatypes: messages with gaps, as applications send them.
 """
 
-import time
-
-from straightway import native, units
-from straightway.bench import datatypes, results, runs
-from straightway.commands.bench import choices
+from straightway import units
+from straightway.bench import datatypes, results
+from straightway.commands.bench import choices, measuring
 from straightway.errors import UserError
-from straightway.machine import hardware
-from straightway.reporters import datatypes_svg, datatypes_terminal, progress
+from straightway.reporters import datatypes_svg, datatypes_terminal
 
 FROM, TO = "4k", "4m"
 RANKS = 2
@@ -93,26 +90,19 @@ class Datatypes:
                 "published": options.published, "data": parse_data(options),
                 "corrupt": options.corrupt,
                 "seconds_per_cell": options.seconds}
-        description = hardware.describe()
-        floors = native.probe("--floors").get("floors") or {}
-        seed = choices.seed(options)
-        progress.start(
-            host.title, RANKS,
+        run, head = measuring.run(
+            "straightway-bench-datatypes/1", options, host, RANKS,
             f"{units.plural(len(kernels), 'kernel')}, messages from "
             f"{units.brief(least)} to {units.brief(most)}, "
-            f"{' and '.join(plan['data'])} data", description)
-        start = time.monotonic()
-        run = runs.launch(host, RANKS, options.launcher_args,
-                          _arguments(plan, seed),
-                          progress=progress.bar)
+            f"{' and '.join(plan['data'])} data",
+            lambda seed: _arguments(plan, seed))
         if run["status"] == 0 and not results.cell_lines(run):
             raise UserError(
                 f"no message of {', '.join(kernels)} has from {least} to "
                 f"{most} bytes" + (" (--published)" if options.published
                                    else "")
                 + "; give a smaller --from or a larger --to")
-        report = _report(run, host, description, floors, plan, seed,
-                         time.monotonic() - start)
+        report = _report(run, head, plan)
         choices.show(report, options, datatypes_terminal, datatypes_svg)
         return results.verdict(run, report, host, _why(options.corrupt), {
             "hand": f"{host.title} (packed by hand)", "host": host.title,
@@ -147,11 +137,9 @@ def _cell(line):
     return cell
 
 
-def _report(run, host, description, floors, plan, seed, seconds):
+def _report(run, head, plan):
     cells = [_cell(line) for line in results.cell_lines(run)]
-    report = results.head("straightway-bench-datatypes/1", run, host, RANKS,
-                          description, floors, seed, seconds)
-    return dict(report, plan=plan, cells=cells,
+    return dict(head, plan=plan, cells=cells,
                 summary=dict(results.summary(cells, datatypes.KERNELS),
                              means=datatypes.means(cells)))
 

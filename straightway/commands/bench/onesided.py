@@ -1,12 +1,8 @@
 """straightway bench onesided: windows."""
 
-import time
-
-from straightway import native, units
-from straightway.bench import onesided, results, runs
-from straightway.commands.bench import choices
-from straightway.machine import hardware
-from straightway.reporters import collectives_terminal, progress
+from straightway.bench import onesided, results
+from straightway.commands.bench import choices, measuring
+from straightway.reporters import collectives_terminal
 
 MEMORY = ("created", "allocated", "shared", "dynamic", "mapped")
 SIZES = "8,64,1k,16k,64k,256k,1m,4m"
@@ -59,27 +55,18 @@ class Onesided:
                              "give smaller --sizes")
         host = choices.host(options)
 
-        description = hardware.describe()
-        floors = native.probe("--floors").get("floors") or {}
-        seed = choices.seed(options)
-        count = onesided.cells(operations, sizes)
-        progress.start(host.title, ranks, ", ".join((
-            units.plural(len(operations), "operation"),
-            units.plural(len(sizes), "size"))), description)
-        start = time.monotonic()
-        run = runs.launch(
-            host, ranks, options.launcher_args,
-            ["--onesided", ",".join(operations),
-             "--windows", options.memory,
-             "--sizes", ",".join(map(str, sizes)),
-             "--seconds", options.seconds, "--seed", seed,
-             *(["--corrupt", 1] if options.corrupt else [])],
-            count, progress.bar, options.launcher or "")
-        report = results.head("straightway-bench-onesided/1", run, host,
-                              ranks, description, floors, seed,
-                              time.monotonic() - start)
+        run, report = measuring.run(
+            "straightway-bench-onesided/1", options, host, ranks,
+            measuring.counted((operations, "operation"), (sizes, "size")),
+            lambda seed: [
+                "--onesided", ",".join(operations),
+                "--windows", options.memory,
+                "--sizes", ",".join(map(str, sizes)),
+                "--seconds", options.seconds, "--seed", seed,
+                *(["--corrupt", 1] if options.corrupt else [])],
+            onesided.cells(operations, sizes))
         cells = [results.cell(line, onesided.floor(line["cell"], line["size"],
-                                                   floors))
+                                                   report["floors"]))
                  for line in results.cell_lines(run)]
         report.update(windows=options.memory, time_per_cell=options.seconds,
                       several=False, computing=None, cells=cells, guidelines={},

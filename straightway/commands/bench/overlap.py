@@ -1,13 +1,9 @@
 """straightway bench overlap: nonblocking and persistent collectives."""
 
-import time
-
-from straightway import units
-from straightway.bench import collectives, overlap, results, runs
-from straightway.commands.bench import choices
+from straightway.bench import collectives, overlap, results
+from straightway.commands.bench import choices, measuring
 from straightway.errors import UserError
-from straightway.machine import hardware
-from straightway.reporters import overlap_svg, overlap_terminal, progress
+from straightway.reporters import overlap_svg, overlap_terminal
 
 SIZES = "8,1k,64k,1m"
 MOST_TESTS = 1000
@@ -81,22 +77,17 @@ class Overlap:
         choices.check_blocks(operations, ranks, sizes)
         host = choices.host(options)
 
-        description = hardware.describe()
-        seed = choices.seed(options)
-        progress.start(host.title, ranks, ", ".join((
-            units.plural(len(operations), "operation"),
-            units.plural(len(sizes), "size"))), description)
-        start = time.monotonic()
-        run = runs.launch(
-            host, ranks, options.launcher_args,
-            ["--overlap", ",".join(operations),
-             "--sizes", ",".join(map(str, sizes)),
-             "--seconds", options.seconds, "--seed", seed,
-             "--tests", options.tests],
+        run, head = measuring.run(
+            "straightway-bench-overlap/1", options, host, ranks,
+            measuring.counted((operations, "operation"), (sizes, "size")),
+            lambda seed: [
+                "--overlap", ",".join(operations),
+                "--sizes", ",".join(map(str, sizes)),
+                "--seconds", options.seconds, "--seed", seed,
+                "--tests", options.tests],
             sum(1 if op == "barrier" else len(sizes) for op in operations),
-            progress.bar, options.launcher or "")
-        report = _report(run, host, ranks, description, options, seed,
-                         time.monotonic() - start)
+            floors=False)
+        report = _report(run, head, options)
         choices.show(report, options, overlap_terminal, overlap_svg)
         return results.verdict(run, report, host, _why)
 
@@ -105,11 +96,9 @@ def _why(cell, mode):
     return ": " + ", ".join(cell[mode]["wrong"])
 
 
-def _report(run, host, ranks, description, options, seed, seconds):
+def _report(run, head, options):
     cells = [overlap.cell(line) for line in results.cell_lines(run)]
     return dict(
-        results.head("straightway-bench-overlap/1", run, host, ranks,
-                     description, {}, seed, seconds),
-        time_per_cell=options.seconds, tests=options.tests,
+        head, time_per_cell=options.seconds, tests=options.tests,
         persistent=any(c["host"]["persistent"] for c in cells), cells=cells,
         summary=overlap.summary(cells, collectives.OPERATIONS))

@@ -2,15 +2,13 @@
 
 import resource
 import sys
-import time
 
-from straightway import native, units
-from straightway.bench import ladder, messages, results, runs
-from straightway.commands.bench import choices
+from straightway.bench import ladder, messages, results
+from straightway.commands.bench import choices, measuring
 from straightway.errors import UserError
 from straightway.machine import hardware
 from straightway.reporters import (ladder_svg, ladder_terminal, pingpong_svg,
-                                   pingpong_terminal, progress)
+                                   pingpong_terminal)
 
 FROM, TO, FACTOR, PERTURB = "1", "4m", 4.0, 3
 MOST_SIZES = 256
@@ -279,20 +277,15 @@ class Pingpong:
                 "computing": swept,
                 "buffers": options.buffers, "corrupt": options.corrupt,
                 "seconds_per_cell": options.seconds}
-        description = hardware.describe()
-        probe = native.probe("--floors")
-        seed = choices.seed(options)
-        progress.start(host.title, ranks, ", ".join((
-            units.plural(len(patterns), "pattern"),
-            units.plural(len(sizes), "size"))), description)
-        start = time.monotonic()
-        run = runs.launch(host, ranks, options.launcher_args,
-                          [*_arguments(plan, seed), *computing],
-                          len(patterns) * len(sizes), progress.bar,
-                          options.launcher or "")
+        run, head = measuring.run(
+            "straightway-bench-" + ("protocols/1" if protocols
+                                    else "pingpong/1"),
+            options, host, ranks,
+            measuring.counted((patterns, "pattern"), (sizes, "size")),
+            lambda seed: [*_arguments(plan, seed), *computing],
+            len(patterns) * len(sizes))
         _leave_out(run, plan, host)
-        report = _report(run, host, ranks, probe, description, plan,
-                         seed, time.monotonic() - start)
+        report = _report(run, head, plan)
         why = _why(options.corrupt)
         if protocols:
             choices.show(report, options, ladder_terminal, ladder_svg)
@@ -371,17 +364,13 @@ def peaks(cells):
     return found
 
 
-def _report(run, host, ranks, probe, description, plan, seed, seconds):
-    floors = probe.get("floors") or {}
-    report = results.head("straightway-bench-pingpong/1", run, host, ranks,
-                          description, floors, seed, seconds)
+def _report(run, report, plan):
     protocols = plan["protocols"]
-    cells = [_cell(line, report["ranks"], floors, protocols)
+    cells = [_cell(line, report["ranks"], report["floors"], protocols)
              for line in results.cell_lines(run)]
     if protocols:
-        return dict(report, schema="straightway-bench-protocols/1", plan=plan,
-                    cells=cells, summary={"peaks": ladder.peaks(cells,
-                                                                protocols)})
+        return dict(report, plan=plan, cells=cells,
+                    summary={"peaks": ladder.peaks(cells, protocols)})
     return dict(report, plan=plan, cells=cells,
                 summary=dict(results.summary(cells, messages.PATTERNS),
                              peaks=peaks(cells)))

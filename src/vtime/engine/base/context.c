@@ -4,6 +4,8 @@
 #include "context.h"
 #include "state.h"
 
+#include "node/base/grow.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -128,17 +130,9 @@ bool sw_context_make(sw_engine_t *engine, uint32_t number, uint32_t n,
         forget(c);
         return false;
     }
-    uint32_t count = engine->context_count;
-    if ((count & (count - 1)) == 0) {
-        sw_context_t **more = realloc(engine->context, (count ? 2 * count : 1) *
-                                                       sizeof *more);
-        if (!more) {
-            forget(c);
-            return false;
-        }
-        engine->context = more;
-    }
-    if (number && !sw_lookup_set(&engine->context_of, number, c)) {
+    if (!sw_grow(&engine->context, engine->context_count,
+                 &engine->context_room, sizeof *engine->context) ||
+        (number && !sw_lookup_set(&engine->context_of, number, c))) {
         forget(c);
         return false;
     }

@@ -65,7 +65,7 @@ struct sw_engine {
     sw_lookup_t decided;        /* (rank, number) -> sw_decided_t */
     sw_lookup_t context_of;     /* number -> sw_context_t */
     sw_context_t **context;     /* by place */
-    uint32_t context_count;
+    uint32_t context_count, context_room;
     uint32_t *everybody;        /* the world's members */
     uint32_t *which;            /* of an answer */
     uint32_t which_room;

@@ -4,6 +4,8 @@
  */
 #include "meeting.h"
 
+#include "node/base/grow.h"
+
 #include <stdlib.h>
 
 const sw_plan_t *sw_meeting_plan(sw_engine_t *engine, sw_context_t *c,
@@ -39,19 +41,10 @@ sw_meeting_t *sw_meeting_find(sw_engine_t *engine, sw_context_t *c,
                               uint32_t n)
 {
     while (n - c->base >= c->count) {
-        if (c->count == c->room) {
-            uint32_t room = c->room ? 2 * c->room : 4;
-            sw_meeting_t **more = malloc(room * sizeof *more);
-            if (!more) {
-                engine->memory = true;
-                return NULL;
-            }
-            for (uint32_t i = 0; i < c->count; i++)
-                more[i] = c->meetings[(c->at + i) & (c->room - 1)];
-            free(c->meetings);
-            c->meetings = more;
-            c->at = 0;
-            c->room = room;
+        if (!sw_grow_ring(&c->meetings, c->count, &c->room,
+                          sizeof *c->meetings, c->at)) {
+            engine->memory = true;
+            return NULL;
         }
         sw_meeting_t *m = sw_pool_take(&engine->meetings);
         *m = (sw_meeting_t){0};

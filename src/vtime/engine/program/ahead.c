@@ -13,6 +13,7 @@
  */
 #include "ahead.h"
 #include "thread.h"
+#include "node/base/grow.h"
 #include "vtime/engine/base/channel.h"
 #include "vtime/engine/base/schedule.h"
 #include "vtime/engine/message/match.h"
@@ -22,19 +23,9 @@
 
 static bool put(sw_engine_t *engine, sw_ahead_t *a, const sw_vop_t *op)
 {
-    if (a->count == a->room) {
-        uint32_t room = a->room ? 2 * a->room : 16;
-        sw_vop_t *more = malloc(room * sizeof *more);
-        if (!more) {
-            engine->memory = true;
-            return false;
-        }
-        for (uint32_t i = 0; i < a->count; i++)
-            more[i] = a->ops[(a->at + i) & (a->room - 1)];
-        free(a->ops);
-        a->ops = more;
-        a->at = 0;
-        a->room = room;
+    if (!sw_grow_ring(&a->ops, a->count, &a->room, sizeof *a->ops, a->at)) {
+        engine->memory = true;
+        return false;
     }
     a->ops[(a->at + a->count++) & (a->room - 1)] = *op;
     return true;

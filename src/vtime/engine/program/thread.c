@@ -22,6 +22,7 @@
  */
 #include "thread.h"
 #include "section.h"
+#include "node/base/grow.h"
 #include "vtime/engine/base/channel.h"
 #include "vtime/engine/base/context.h"
 #include "vtime/engine/base/schedule.h"
@@ -46,19 +47,10 @@ static sw_queued_t *at(const sw_rank_t *t, uint32_t i)
 /* Room for one more, behind the last. */
 static sw_queued_t *push(sw_engine_t *engine, sw_rank_t *t)
 {
-    if (t->queued == t->queue_room) {
-        uint32_t room = t->queue_room ? 2 * t->queue_room : 16;
-        sw_queued_t *more = malloc(room * sizeof *more);
-        if (!more) {
-            engine->memory = true;
-            return NULL;
-        }
-        for (uint32_t i = 0; i < t->queued; i++)
-            more[i] = *at(t, i);
-        free(t->queue);
-        t->queue = more;
-        t->queue_at = 0;
-        t->queue_room = room;
+    if (!sw_grow_ring(&t->queue, t->queued, &t->queue_room, sizeof *t->queue,
+                      t->queue_at)) {
+        engine->memory = true;
+        return NULL;
     }
     return at(t, t->queued++);
 }
