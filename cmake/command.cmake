@@ -28,6 +28,17 @@ target_include_directories(straightway_probe PRIVATE ${PROJECT_SOURCE_DIR}/src)
 target_link_libraries(straightway_probe PRIVATE Threads::Threads m
                       ${CMAKE_DL_LIBS})
 
+# The solvers of `straightway map`.
+file(GLOB solver_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/solver/*.c)
+add_executable(straightway_map ${solver_sources}
+               $<TARGET_OBJECTS:sw_node> $<TARGET_OBJECTS:sw_mapping>)
+set_target_properties(straightway_map PROPERTIES
+    OUTPUT_NAME straightway-map
+    RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/${SW_LIB_SUBDIR})
+target_include_directories(straightway_map PRIVATE ${PROJECT_SOURCE_DIR}/src)
+target_link_libraries(straightway_map PRIVATE Threads::Threads m
+                      ${CMAKE_DL_LIBS})
+
 # What goes through every event of a trace.
 add_executable(straightway_trace ${PROJECT_SOURCE_DIR}/src/trace/main.c
                ${PROJECT_SOURCE_DIR}/src/node/base/crc.c
@@ -58,7 +69,8 @@ set_target_properties(straightway_bench PROPERTIES
 target_link_libraries(straightway_bench PRIVATE ${CMAKE_DL_LIBS})
 
 install(TARGETS straightway_command DESTINATION bin)
-install(TARGETS straightway_probe straightway_bench straightway_trace
+install(TARGETS straightway_probe straightway_map straightway_bench
+                straightway_trace
         DESTINATION ${SW_LIB_SUBDIR})
 install(FILES ${PROJECT_SOURCE_DIR}/include/straightway.h
               ${PROJECT_SOURCE_DIR}/include/straightway_mpi.h

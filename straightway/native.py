@@ -55,6 +55,10 @@ def trace_executable():
     return folder() / "straightway-trace"
 
 
+def map_executable():
+    return folder() / "straightway-map"
+
+
 def whatif_executable():
     return folder() / "straightway-whatif"
 

@@ -4,14 +4,20 @@
  *
  * The first half grows from a vertex at the graph's rim. The next vertex is the
  * one with the most links into the half and the fewest out of it. Swaps
- * (swaps.h) mend the border later.
+ * (swaps.h) mend the border later. A caller that has the time cuts better, by a
+ * function of its own.
  */
 #ifndef SW_MAPPING_BIPARTITION_H
 #define SW_MAPPING_BIPARTITION_H
 
-#include "web.h"
+#include "halves.h"
 
-/* Fill at[v], the seat of vertex v. */
-void sw_bipartition(const sw_web_t *web, const sw_seats_t *seats, int *at);
+/* Divide the stretch: what belongs to the first half stands before `middle`. */
+typedef void sw_cut_t(sw_halves_t *h, int begin, int middle, int end,
+                      void *context);
+
+/* Fill at[v], the seat of vertex v. `cut`: NULL for halves that grow. */
+void sw_bipartition(const sw_web_t *web, const sw_seats_t *seats,
+                    sw_cut_t *cut, void *context, int *at);
 
 #endif

@@ -8,19 +8,21 @@
  */
 #include "lattice.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { BUDGET = 20000 };        /* cuts that are looked at */
+enum { LEVELS = 16 };           /* of several parts, at most */
 
 typedef int sizes_t[SW_LATTICE_DIMS];
 
 typedef struct {
     const sw_lattice_t *lattice;
     int levels;
-    int parts[SW_SEAT_LEVELS];          /* of each part of the level above  */
-    int price[SW_SEAT_LEVELS];
-    sizes_t size[SW_SEAT_LEVELS + 1];   /* of the boxes on each level       */
-    sizes_t best[SW_SEAT_LEVELS + 1];
+    int parts[LEVELS];                  /* of each part of the level above  */
+    int price[LEVELS];
+    sizes_t size[LEVELS + 1];           /* of the boxes on each level       */
+    sizes_t best[LEVELS + 1];
     int64_t cost;
     int left;                           /* of the budget                    */
     bool found;
@@ -31,17 +33,17 @@ typedef struct {
 static bool find_levels(search_t *s, const sw_seats_t *seats)
 {
     int n = seats->n, outer = n;
-    for (int level = 0; level < SW_SEAT_LEVELS; level++) {
+    for (int level = 0; level < seats->levels; level++) {
         int inner = 1;
-        while (inner < n && seats->part[inner][level] == 0)
+        while (inner < n && sw_seats_part(seats, inner, level) == 0)
             inner++;
         for (int i = 0; i < n; i++)
-            if (seats->part[i][level] != i - i % inner)
+            if (sw_seats_part(seats, i, level) != i - i % inner)
                 return false;
-        if (outer % inner)
+        if (outer % inner || s->levels == LEVELS)
             return false;
         if (inner < outer) {
-            s->price[s->levels] = sw_seats_price[level];
+            s->price[s->levels] = seats->price[level];
             s->parts[s->levels++] = outer / inner;
         }
         outer = inner;
@@ -49,10 +51,22 @@ static bool find_levels(search_t *s, const sw_seats_t *seats)
     return true;
 }
 
-/* The messages between the cells of one box, in each direction. */
+/* The messages between the cells of one box; without offsets, those in one
+ * direction alone. */
 static int64_t inside(const sw_lattice_t *g, const int *size)
 {
     int64_t volume = 1, found = 0;
+    for (int i = 0; i < g->offsets; i++) {
+        int64_t pairs = 1;
+        for (int d = 0; d < g->ndims; d++) {
+            int by = abs(g->offset[i * g->ndims + d]);
+            bool closed = g->periods[d] && size[d] == g->dims[d];
+            pairs *= closed ? size[d] : by < size[d] ? size[d] - by : 0;
+        }
+        found += pairs;
+    }
+    if (g->offset)
+        return found;
     for (int d = 0; d < g->ndims; d++)
         volume *= size[d];
     for (int d = 0; d < g->ndims; d++) {
@@ -80,7 +94,7 @@ static void cut(search_t *s, int level, int d, int parts, int boxes,
     }
     if (parts > 1 || s->left-- <= 0)
         return;
-    cost += boxes * s->price[level] *
+    cost += (int64_t)boxes * s->price[level] *
             (inside(g, whole) - s->parts[level] * inside(g, size));
     if (s->found && cost >= s->cost)
         return;

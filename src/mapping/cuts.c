@@ -33,21 +33,24 @@ static void walk(walk_t *w, where_t *where)
 }
 
 /* On the outermost level that the box lies across: the plane at one of its
- * bounds that leaves the thickest smaller half. As many messages cross it as
- * any other that divides the box alike. */
+ * bounds that few messages cross, for the thickness of the smaller half. */
 static bool between_parts(const walk_t *w, int volume, int *dimension, int *at)
 {
-    int begin = w->done, best = 0;
+    int begin = w->done;
+    int64_t best = 0, crossing = 1;
     int level = sw_seats_level(w->seats, begin, begin + volume - 1);
-    if (level == SW_SEAT_LEVELS)
+    if (level == w->seats->levels)
         return false;
     for (int d = 0; d < w->lattice->ndims; d++) {
         int size = w->box.end[d] - w->box.begin[d], slab = volume / size;
         for (int thick = 1; thick < size; thick++) {
             int seat = begin + thick * slab;
-            int thin = thick < size - thick ? thick : size - thick;
-            if (w->seats->part[seat][level] == seat && thin > best) {
+            int64_t thin = thick < size - thick ? thick : size - thick;
+            if (sw_seats_part(w->seats, seat, level) == seat &&
+                (thin * crossing > best * w->lattice->crossing[d] ||
+                 (best && d == *dimension && thin > best))) {
                 best = thin;
+                crossing = w->lattice->crossing[d];
                 *dimension = d;
                 *at = w->box.begin[d] + thick;
             }
@@ -58,16 +61,18 @@ static bool between_parts(const walk_t *w, int volume, int *dimension, int *at)
 
 static bool in_the_middle(const walk_t *w, int volume, int *dimension, int *at)
 {
-    int best = 1;
+    int size[SW_LATTICE_DIMS], best = -1;
     for (int d = 0; d < w->lattice->ndims; d++) {
-        int size = w->box.end[d] - w->box.begin[d];
-        if (size > best) {
-            best = size;
-            *dimension = d;
-            *at = w->box.begin[d] + size / 2;
-        }
+        size[d] = w->box.end[d] - w->box.begin[d];
+        if (size[d] > 1 && (best < 0 || sw_lattice_is_longer(w->lattice, size,
+                                                             d, best)))
+            best = d;
     }
-    return best > 1;
+    if (best < 0)
+        return false;
+    *dimension = best;
+    *at = w->box.begin[best] + size[best] / 2;
+    return true;
 }
 
 bool sw_lattice_hyperplane(const sw_lattice_t *lattice, const sw_seats_t *seats,

@@ -16,6 +16,7 @@ bool sw_lattice_of(int ndims, const int *dims, const int *periods, int most,
             return false;
         to->n *= dims[d];
         to->dims[to->ndims] = dims[d];
+        to->crossing[to->ndims] = 2;
         to->periods[to->ndims++] = periods[d];
     }
     return true;
@@ -37,12 +38,14 @@ int sw_lattice_volume(const sw_lattice_t *g, const sw_lattice_box_t *box)
     return volume;
 }
 
-/* The dimensions by descending size. */
+/* The dimensions by the messages through a plane, for each cell of the size. */
 static void sort(const sw_lattice_t *g, const int *size, int *sorted)
 {
     for (int d = 0; d < g->ndims; d++) {
         int at = d;
-        for (; at > 0 && size[sorted[at - 1]] < size[d]; at--)
+        for (; at > 0 && (int64_t)g->crossing[sorted[at - 1]] * size[d] >
+                             (int64_t)g->crossing[d] * size[sorted[at - 1]];
+             at--)
             sorted[at] = sorted[at - 1];
         sorted[at] = d;
     }

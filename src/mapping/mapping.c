@@ -54,7 +54,7 @@ static bool end(choice_t *c, int64_t effort, int *rank)
     int n = c->web->n;
     if (c->told->cost > 0) {
         memcpy(c->try, c->at, (size_t)n * sizeof *c->at);
-        sw_swaps(c->web, &c->seats, effort, c->try);
+        sw_swaps(c->web, &c->seats, effort, NULL, n, c->try);
         judge(c);
     }
     for (int v = 0; c->better && v < n; v++)
@@ -104,7 +104,7 @@ bool sw_mapping_of_web(const sw_web_t *web, const sw_seat_t *seat, int *rank,
     begin(&c, web, seat, told);
     if (told->cost > 0) {
         judge_machines_order(&c);
-        sw_bipartition(web, &c.seats, c.try);
+        sw_bipartition(web, &c.seats, NULL, NULL, c.try);
         judge(&c);
     }
     return end(&c, GRAPH_EFFORT, rank);

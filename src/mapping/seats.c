@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-const int sw_seats_price[SW_SEAT_LEVELS + 1] = {24, 6, 4, 2, 1, 0};
+static const int prices[SW_SEAT_LEVELS + 1] = {24, 6, 4, 2, 1, 0};
 
 typedef struct {
     int name[SW_SEAT_LEVELS];
@@ -31,17 +31,18 @@ void sw_seats_sort(const sw_seat_t *seat, int n, sw_seats_t *to)
         all[i] = (named_t){{seat[i].node, seat[i].package, seat[i].numa,
                             seat[i].l3, seat[i].core}, i};
     qsort(all, count, sizeof *all, compare);
-    to->n = n;
+    *to = (sw_seats_t){.n = n, .levels = SW_SEAT_LEVELS, .price = prices};
     to->member = sw_array_zeroed(count, sizeof *to->member);
     to->of = sw_array_zeroed(count, sizeof *to->of);
-    to->part = sw_array_zeroed(count, sizeof *to->part);
+    to->part = sw_array_zeroed(count * SW_SEAT_LEVELS, sizeof *to->part);
     for (int i = 0; i < n; i++) {
         bool same = i > 0;
+        int *part = to->part + i * SW_SEAT_LEVELS;
         to->member[i] = all[i].member;
         to->of[all[i].member] = i;
         for (int level = 0; level < SW_SEAT_LEVELS; level++) {
             same = same && all[i].name[level] == all[i - 1].name[level];
-            to->part[i][level] = same ? to->part[i - 1][level] : i;
+            part[level] = same ? part[level - SW_SEAT_LEVELS] : i;
         }
     }
     free(all);

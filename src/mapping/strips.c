@@ -6,31 +6,35 @@
  */
 #include "lattice.h"
 
-/* The k-th root of a / b, rounded, at least 1: the greatest m with
- * (2m - 1)^k b <= 2^k a. */
-static int root(int k, int64_t a, int64_t b)
+/* load times the k-th root of a / b, rounded, at least 1: the greatest m with
+ * (2m - 1)^k b <= (2 load)^k a. */
+static int root(int k, int load, double a, double b)
 {
     int m = 1;
     for (;; m++) {
-        double left = (double)b, right = (double)a;
+        double left = b, right = a;
         for (int i = 0; i < k; i++) {
             left *= 2 * m + 1;
-            right *= 2;
+            right *= 2 * load;
         }
         if (left > right)
             return m;
     }
 }
 
-/* The width of each piece. `others`: all dimensions but one, by size. */
+/* The width of each piece. `others`: all dimensions but one, by size. Few
+ * messages leave a box that is wide where many messages go. */
 static void find_widths(const sw_lattice_t *g, const int *others, int volume,
                         int *width)
 {
-    int64_t cells = volume, taken = 1;
+    double taken = 1;
+    for (int d = 0; d < g->ndims; d++)
+        taken *= sw_lattice_load(g, d);
     for (int k = 0; k < g->ndims - 1; k++) {
-        int d = others[k], wanted = root(g->ndims - k, cells, taken);
+        int d = others[k], load = sw_lattice_load(g, d);
+        int wanted = root(g->ndims - k, load, volume, taken);
         width[d] = wanted < g->dims[d] ? wanted : g->dims[d];
-        taken *= width[d];
+        taken *= (double)width[d] / load;
     }
 }
 
@@ -38,7 +42,8 @@ static int largest_node(const sw_seats_t *seats)
 {
     int most = 0;
     for (int i = 0; i < seats->n; i++) {
-        int here = i - seats->part[i][0] + 1;
+        int first = seats->node < 0 ? 0 : sw_seats_part(seats, i, seats->node);
+        int here = i - first + 1;
         most = here > most ? here : most;
     }
     return most;
@@ -67,12 +72,13 @@ bool sw_lattice_strips(const sw_lattice_t *g, const sw_seats_t *seats,
     int width[SW_LATTICE_DIMS], pieces[SW_LATTICE_DIMS], along = 0, strips = 1;
     int others[SW_LATTICE_DIMS], count = 0, done = 0;
     for (int d = 1; d < g->ndims; d++)
-        along = g->dims[d] > g->dims[along] ? d : along;
-    for (int d = 0; d < g->ndims; d++) {        /* by ascending size */
+        along = sw_lattice_is_longer(g, g->dims, d, along) ? d : along;
+    for (int d = 0; d < g->ndims; d++) {        /* by ascending length */
         int at = count;
         if (d == along)
             continue;
-        for (; at > 0 && g->dims[others[at - 1]] > g->dims[d]; at--)
+        for (; at > 0 && sw_lattice_is_longer(g, g->dims, others[at - 1], d);
+             at--)
             others[at] = others[at - 1];
         others[at] = d;
         count++;

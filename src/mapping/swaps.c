@@ -14,34 +14,17 @@ typedef struct {
     int *at, *sits;             /* the seat of a vertex, and its vertex     */
 } table_t;
 
-/* What vertex v would save at the seat `to` of vertex `other`, which comes to
- * v's own. */
-static int64_t saving(table_t *t, int v, int to, int other)
-{
-    int64_t saved = 0;
-    const sw_web_t *web = t->web;
-    t->effort -= (int64_t)(web->first[v + 1] - web->first[v]) + 1;
-    for (size_t i = web->first[v]; i < web->first[v + 1]; i++) {
-        int end = web->to[i];
-        if (end == other)
-            continue;
-        int before = sw_seats_level(t->seats, t->at[v], t->at[end]);
-        int after = sw_seats_level(t->seats, to, t->at[end]);
-        saved += (int64_t)sw_web_amount(web, i) *
-                 (sw_seats_price[before] - sw_seats_price[after]);
-    }
-    return saved;
-}
-
 /* Give v the best seat of the part, on this level, in which `near` lies. */
 static bool move(table_t *t, int v, int level, int near)
 {
-    int from = t->at[v], first = t->seats->part[near][level], best = -1;
+    int first = sw_seats_part(t->seats, near, level);
+    int from = t->at[v], best = -1;
     int64_t most = 0;
     for (int to = first; to < t->seats->n && t->effort > 0 &&
-                         t->seats->part[to][level] == first; to++) {
+                         sw_seats_part(t->seats, to, level) == first; to++) {
         int other = t->sits[to];
-        int64_t saved = saving(t, v, to, other) + saving(t, other, from, v);
+        int64_t saved = sw_web_saving(t->web, t->seats, t->at, v, other,
+                                      &t->effort);
         if (saved > most) {
             most = saved;
             best = to;
@@ -64,14 +47,14 @@ static bool improve(table_t *t, int v)
         int near = t->at[web->to[i]];
         int level = sw_seats_level(t->seats, t->at[v], near);
         t->effort--;
-        if (level < SW_SEAT_LEVELS && move(t, v, level, near))
+        if (level < t->seats->levels && move(t, v, level, near))
             return true;
     }
     return false;
 }
 
-void sw_swaps(const sw_web_t *web, const sw_seats_t *seats, int64_t effort,
-              int *at)
+int64_t sw_swaps(const sw_web_t *web, const sw_seats_t *seats,
+                 int64_t effort, const int *list, int count, int *at)
 {
     table_t t = {web, seats, effort, at,
                  sw_array_zeroed((size_t)web->n, sizeof *t.sits)};
@@ -79,8 +62,9 @@ void sw_swaps(const sw_web_t *web, const sw_seats_t *seats, int64_t effort,
         t.sits[at[v]] = v;
     for (bool better = true; better && t.effort > 0;) {
         better = false;
-        for (int v = 0; v < web->n && t.effort > 0; v++)
-            better |= improve(&t, v);
+        for (int i = 0; i < count && t.effort > 0; i++)
+            better |= improve(&t, list ? list[i] : i);
     }
     free(t.sits);
+    return t.effort;
 }

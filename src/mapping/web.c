@@ -89,7 +89,7 @@ int64_t sw_web_cost(const sw_web_t *web, const sw_seats_t *seats,
         for (size_t i = web->first[v]; i < web->first[v + 1]; i++) {
             int level = sw_seats_level(seats, at[v], at[web->to[i]]);
             int64_t amount = sw_web_amount(web, i);
-            cost += amount * sw_seats_price[level];
+            cost += amount * seats->price[level];
             *across += level == 0 ? amount : 0;
         }
     return cost;

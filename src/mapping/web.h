@@ -38,6 +38,32 @@ static inline int sw_web_amount(const sw_web_t *web, size_t link)
     return web->amount ? web->amount[link] : 1;
 }
 
+/* What a swap of vertices a and b saves; *effort falls by the links looked at.
+ */
+static inline int64_t sw_web_saving(const sw_web_t *web,
+                                    const sw_seats_t *seats, const int *at,
+                                    int a, int b, int64_t *effort)
+{
+    int64_t saved = 0;
+    const int levels = seats->levels, *price = seats->price;
+    for (int turn = 0; turn < 2; turn++) {
+        int v = turn ? b : a, other = turn ? a : b;
+        const int *now = sw_seats_parts(seats, at[v]);
+        const int *then = sw_seats_parts(seats, at[other]);
+        *effort -= (int64_t)(web->first[v + 1] - web->first[v]) + 1;
+        for (size_t i = web->first[v]; i < web->first[v + 1]; i++) {
+            int end = web->to[i];
+            if (end == other)
+                continue;
+            const int *near = sw_seats_parts(seats, at[end]);
+            saved += (int64_t)sw_web_amount(web, i) *
+                     (price[sw_seats_parting(levels, now, near)] -
+                      price[sw_seats_parting(levels, then, near)]);
+        }
+    }
+    return saved;
+}
+
 /* What a placement costs; *across: the amount that crosses nodes. */
 int64_t sw_web_cost(const sw_web_t *web, const sw_seats_t *seats,
                     const int *at, int64_t *across);

@@ -27,6 +27,7 @@
 
 #include "node/os/os.h"
 #include "node/base/settings.h"
+#include "topology/sysfs.h"
 #include "cores.h"
 #include "streamed.h"
 
@@ -476,32 +477,18 @@ static void print_settings(void)
  * promise floors that two ranks on two cores cannot reach. */
 static void choose_cpus(int *cpu)
 {
-    enum { MOST = 4096 };
-    static cpu_set_t set[MOST / CPU_SETSIZE];
-    cpu[0] = cpu[1] = -1;
-    if (sched_getaffinity(0, sizeof set, set))
-        return;
-    char first[256] = "", siblings[256];
-    int second = -1;
-    for (int i = 0; i < MOST && cpu[1] < 0; i++) {
-        if (!CPU_ISSET_S(i, sizeof set, set))
-            continue;
-        char path[96];
-        snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/topology/"
-                 "thread_siblings_list", i);
-        if (sw_os_read_text(path, siblings, sizeof siblings) < 0)
-            snprintf(siblings, sizeof siblings, "%d", i);
-        if (cpu[0] < 0) {
-            cpu[0] = i;
-            memcpy(first, siblings, sizeof first);
-        } else if (strcmp(first, siblings)) {
-            cpu[1] = i;
-        } else if (second < 0) {
-            second = i;
-        }
-    }
+    sw_cpus_t allowed, core;
+    sw_os_affinity_all(allowed.word);
+    cpu[0] = sw_cpus_next(&allowed, 0);
+    cpu[1] = cpu[0] < 0 ? -1 : sw_cpus_next(&allowed, cpu[0] + 1);
     if (cpu[1] < 0)
-        cpu[1] = second < 0 ? cpu[0] : second;
+        cpu[1] = cpu[0];
+    else if (sw_sysfs_core(cpu[0], &core))
+        for (int i = cpu[1]; i >= 0; i = sw_cpus_next(&allowed, i + 1))
+            if (!sw_cpus_has(&core, i)) {
+                cpu[1] = i;
+                break;
+            }
 }
 
 /* Microseconds to make a private page shared (node/arena/show.h); 0: not

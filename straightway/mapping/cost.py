@@ -38,15 +38,6 @@ class Cost:
         return next((one for one in self.levels if one.name == name), None)
 
 
-def total(traffic, slots, placement, weights=None):
-    """The weighted sum alone."""
-    found = 0.0
-    for index, step in enumerate(steps(weights or slots.weights())):
-        parts = slots.parts(index)
-        found += step * traffic.crossing([parts[slot] for slot in placement])
-    return found
-
-
 def _level(traffic, name, at):
     """The Level, without `between`; `at` is each rank's part."""
     out, into = traffic.borders(at)

@@ -31,7 +31,6 @@ class Problem:
             if self.is_thinned else traffic.near
         self.weights = list(weights or slots.weights())
         self.at, self.step, self.below = [], [], []
-        self._prices = {}
         for level, step in enumerate(cost.steps(self.weights)):
             parts = slots.parts(level)
             if parts[-1] and parts[-1] + 1 < len(parts) and step:
@@ -45,15 +44,9 @@ class Problem:
             [parts[slot] for slot in placement])
             for parts, step in zip(self.at, self.step))
 
-    def price(self, level, one, two):
-        """What an amount pays between two parts of a level."""
-        found = self._prices.get((level, one, two))
-        if found is None:
-            a, b = (self.below[level][part][0] for part in (one, two))
-            found = self._prices[level, one, two] = sum(
-                self.step[i] for i in range(level + 1)
-                if self.at[i][a] != self.at[i][b])
-        return found
+    def prices(self):
+        """What an amount pays that crosses a level, for each level."""
+        return [sum(self.step[level:]) for level in range(len(self.step))]
 
 
 def _thinned(traffic, entries):

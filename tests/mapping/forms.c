@@ -1,10 +1,11 @@
 /*
- * forms.c - the closed forms cost what those of straightway/mapping/grid.py
- * cost, and the mapping of a grid no more than the cheapest of them.
+ * forms.c - the closed forms cost what is known of them, and the mapping of a
+ * grid no more than the cheapest of them. tests/mapping/test_solvers.py has them
+ * with other stencils.
  */
 #include "check.h"
 
-/* Costs as Python's, in half units: blocks (-1: does not fit), hyperplane,
+/* Costs in half units: blocks (-1: does not fit), hyperplane,
  * halves, strips, the members' own order. */
 static const struct {
     int ndims, dims[4], periods[4];

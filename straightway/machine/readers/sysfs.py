@@ -2,6 +2,9 @@
 
 Every domain has a list of its processors there. Those lists alone make the
 tree; the ids beside them may be missing, or repeat in every package.
+
+The preloaded library has a reader of its own (src/topology/sysfs.c). It reads
+some ten small files of its process, and neither devices nor copies.
 """
 
 import os

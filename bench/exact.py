@@ -15,6 +15,9 @@ class Search:
         self.best, self.found = problem.cost(start) + 1e-9, list(start)
         self.order = _order(problem.traffic.near)
         self.innermost = problem.below[-1]
+        self.prices = [[self._price(one, two)
+                        for two in range(len(self.innermost))]
+                       for one in range(len(self.innermost))]
         self.level = len(problem.at) - 1
         self.free = [end - begin for begin, end in self.innermost]
         self.part = [-1] * problem.ranks
@@ -85,15 +88,20 @@ class Search:
         return sum(min((self.pay[rank][part] for part in open_parts),
                        default=0.0) for rank in self.order[count:])
 
+    def _price(self, one, two):
+        """What an amount pays between two innermost parts."""
+        a, b = (self.innermost[part][0] for part in (one, two))
+        return sum(step for at, step in zip(self.problem.at, self.problem.step)
+                   if at[a] != at[b])
+
     def _set(self, rank, part, sign):
         self.part[rank] = part if sign > 0 else -1
         self.free[part] -= sign
-        price = self.problem.price
         for other, amount in self.problem.traffic.near[rank]:
             if self.part[other] < 0:
                 pay = self.pay[other]
                 for one in range(len(pay)):
-                    pay[one] += sign * amount * price(self.level, part, one)
+                    pay[one] += sign * amount * self.prices[part][one]
 
     def _keep(self, paid):
         self.best = paid
