@@ -98,9 +98,10 @@ static void read_lattice(const sw_seats_t *seats, sw_lattice_t *to)
     to->offset = offset;
     to->offsets = offsets;
     for (int d = 0; d < ndims; d++) {
-        to->crossing[d] = 0;
+        int64_t crossing = 0;
         for (int i = 0; i < offsets; i++)
-            to->crossing[d] += abs(offset[i * ndims + d]);
+            crossing += abs(offset[i * ndims + d]);
+        to->crossing[d] = (int)sw_min((size_t)crossing, INT_MAX / 4);
     }
     free(dims);
     free(periods);
@@ -187,6 +188,8 @@ static void search(const sw_seats_t *seats, int64_t effort)
     sw_cuts_t cuts;
     read_web(n, &web);
     int starts = number(0, STARTS);
+    if (!seats->levels)
+        wrong("on a machine without levels all placements are alike");
     for (int i = 0; i < starts; i++)
         at[i] = read_placement(n);
     at[starts] = sw_array_zeroed((size_t)n, sizeof **at);

@@ -9,6 +9,7 @@ from straightway import native
 PRICE = 1000            # of a weight of 1; weights of more than MOST count less
 MOST = 1e3
 AMOUNT = 1 << 24        # of the pair with the most traffic, if it has more
+COST = 1 << 60          # of a placement, at most
 
 
 def _machine(prices, parts, node):
@@ -49,10 +50,12 @@ def forms(grid, slots, weights=None):
 
 # Searches ---------------------------------------------------------------------
 
-def _links(graph):
-    """For each rank its partners of a higher number, with the amounts."""
-    most = max((amount for near in graph for _, amount in near), default=1)
-    scale = min(1, AMOUNT / most)
+def _links(graph, price):
+    """For each rank its partners of a higher number, with the amounts. `price`:
+    of the dearest, which all of them may have to pay."""
+    amounts = [amount for near in graph for _, amount in near]
+    scale = min(1, AMOUNT / max(amounts, default=1),
+                COST / max(1, sum(amounts) * price))
     for rank, near in enumerate(graph):
         own = [(other, max(1, round(amount * scale)))
                for other, amount in near if other > rank]
@@ -62,7 +65,8 @@ def _links(graph):
 def search(problem, starts, effort):
     """(each of these placements improved, one from nothing, the best of all
     with all the effort that is left). `effort`: so many links are looked at."""
+    machine = list(_machine(problem.prices(), problem.at, -1))
     found = _asked(["search", effort], [
-        *_machine(problem.prices(), problem.at, -1), *_links(problem.graph),
+        *machine, *_links(problem.graph, max(machine[1])),
         [len(starts)], *starts])
     return found["improved"], found["bipartition"], found["regrouped"]

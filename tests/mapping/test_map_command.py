@@ -346,7 +346,8 @@ def test_a_trace_tells_the_traffic_of_its_regions(run, traced, tmp_path):
     assert whole["total"] == 4 * 20 * (4096 + 1024)
     assert across(whole, "before", "node") == 4 * 20 * 4096
     assert across(whole, "after", "node") == 4 * 20 * 1024
-    assert 1.5 < whole["predicted"]["speed_up"] <= 4
+    # About 4: what else the ranks did makes it less, messages in a queue more.
+    assert 1.5 < whole["predicted"]["speed_up"] < 4.5
     far = report_of(run, traced, *words, "--region", "phase 2")
     assert far["total"] == 4 * 20 * 4096
     assert across(far, "after", "node") == 0

@@ -201,7 +201,8 @@ def test_amounts_of_any_size_are_searched():
     (["forms"], ""), (["forms"], "4 1 0 12 0 0 1 1 1 1 5 0 1"),
     (["search", "9"], "2 1 0 12 0 1 1 1 1 0"),
     (["search", "9"], "2 1 0 12 0 1 1 2 1 0 0"),
-    (["search", "9"], "2 1 0 12 0 1 0 0 1 1 1")])
+    (["search", "9"], "2 1 0 12 0 1 0 0 1 1 1"),
+    (["search", "9"], "2 0 -1 0 0 0")])
 def test_a_wrong_question_is_an_error(words, text):
     with pytest.raises(errors.UserError, match="straightway-map: "):
         native.answer(native.map_executable(), words, text.encode())
@@ -374,3 +375,21 @@ def test_a_matrix_is_placed_as_its_pairs_are():
     assert one.placement == other.placement and one.cost == other.cost
     assert cost.cost(Dense(64, flat), slots, one.placement) == \
         cost.cost(plain, slots, one.placement)
+
+
+def test_the_dearest_traffic_of_all_pairs_stays_a_whole_number(monkeypatch):
+    ranks, price = 64, 1000 * solver.MOST
+    slots = machines.parse("2x32")
+    one = problem.Problem(Traffic(ranks, {
+        (a, b): 1 << 70 for a in range(ranks) for b in range(ranks) if a != b
+    }), slots, [solver.MOST * 10, 1])
+    asked = []
+    monkeypatch.setattr(solver, "COST", 1 << 40)
+    monkeypatch.setattr(native, "answer", lambda program, words, text:
+                        asked.append(text) or dict.fromkeys(
+                            ("improved", "bipartition", "regrouped")))
+    solver.search(one, [], 1)
+    links = asked[0].decode().split("\n")[2 + ranks:2 + 2 * ranks]
+    amounts = [int(n) for line in links for n in line.split()[2::2]]
+    assert len(amounts) == ranks * (ranks - 1) // 2
+    assert all(amounts) and 2 * sum(amounts) * price <= 1 << 41
