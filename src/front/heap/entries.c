@@ -26,6 +26,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "front/objects/elf.h"
 #include "node/arena/arena.h"
 #include "node/base/settings.h"
 #include "node/parcel.h"
@@ -153,11 +154,34 @@ const char *sw_heap_other(void)
     return other_name;
 }
 
+typedef struct {
+    const char *symbol;
+    void *at;
+} search_t;
+
+static int defines(const sw_object_t *object, void *context)
+{
+    search_t *s = context;
+    s->at = sw_object_address(object, s->symbol);
+    return s->at != NULL;
+}
+
+/* The function that the program calls by this name: that of the first object
+ * that defines one. dlsym may name the program itself. If its code is not
+ * position-independent and takes the address of a function, that address is an
+ * entry of its own PLT. (Python has such programs.) */
+static void *called(const char *symbol)
+{
+    search_t s = {.symbol = symbol};
+    sw_objects_walk(defines, &s);
+    return s.at;
+}
+
 /* The program's blocks never come here: a heap stands before ours, which is in
  * the program itself, or must be first (a sanitizer's). */
 static bool passed_by(void)
 {
-    void *first = dlsym(RTLD_DEFAULT, "malloc");
+    void *first = called("malloc");
     if (first == (void *)own_malloc)
         return false;
     other_name = owner(first);
@@ -178,7 +202,7 @@ void sw_heap_start(void)
     big_span = sw_arena_heap_limit > from ? sw_arena_heap_limit - from : 0;
     big_from = from;
     /* Or a heap of the program's own gets blocks that it does not know. */
-    sw_parcel_on = dlsym(RTLD_DEFAULT, "free") == (void *)own_free;
+    sw_parcel_on = called("free") == (void *)own_free;
 }
 
 static inline bool is_big(size_t size)

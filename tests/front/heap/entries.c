@@ -263,10 +263,27 @@ static void statics(bool moved)
     CHECK(filled(zeroed, sizeof zeroed, 4) && initialised[1] == 2);
 }
 
+#ifdef TAKES_ADDRESSES
+/* The linker makes both addresses entries of the program's own PLT, if the
+ * program is not position-independent. */
+static void addresses(bool arena)
+{
+    void *(*take)(size_t) = malloc;
+    void (*give)(void *) = free;
+    __asm__ volatile("" : "+r"(take), "+r"(give));
+    void *p = take(1 << 20);
+    CHECK(p && (!arena || shared(p)));
+    give(p);
+}
+#endif
+
 int main(int argc, char **argv)
 {
     bool arena = argc > 1 && !strcmp(argv[1], "arena");
     bool moved = argc > 2 && !strcmp(argv[2], "moved");
+#ifdef TAKES_ADDRESSES
+    addresses(arena);
+#endif
     statics(moved);
     errors();
     all_sizes(arena);

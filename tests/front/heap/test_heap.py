@@ -53,6 +53,8 @@ def build(folder, source, name, *flags, compiler=None):
 def built(tmp_path_factory):
     folder = tmp_path_factory.mktemp("heap")
     build(folder, "entries.c", "entries")
+    build(folder, "entries.c", "fixed_entries", "-fno-pie", "-no-pie",
+          "-DTAKES_ADDRESSES")
     build(folder, "mpi_name.c", "libmpi_name.so", "-shared", "-fPIC")
     build(folder, "other.c", "libother.so", "-shared", "-fPIC")
     build(folder, "said.c", "said")
@@ -72,10 +74,11 @@ def test_what_was_said_of_a_block_ends_with_it(built, show):
 # Of these programs nothing is communicated, so that nothing becomes shared but
 # where all is from its birth.
 @needs_cc
+@pytest.mark.parametrize("program", ["entries", "fixed_entries"])
 @pytest.mark.parametrize("show, what", [
     ("eager", "arena"), ("lazy", "private"), ("off", "private")])
-def test_every_entry_point_from_the_arena(built, show, what):
-    assert run(built / "entries", what, STRAIGHTWAY_SHOW=show).endswith("ok\n")
+def test_every_entry_point_from_the_arena(built, program, show, what):
+    assert run(built / program, what, STRAIGHTWAY_SHOW=show).endswith("ok\n")
 
 
 @needs_cc
