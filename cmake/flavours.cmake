@@ -74,6 +74,13 @@ endforeach()
 
 file(GLOB_RECURSE mpi_sources CONFIGURE_DEPENDS
      ${PROJECT_SOURCE_DIR}/src/mpi/*.c)
+execute_process(
+  COMMAND ${Python3_EXECUTABLE}
+          ${PROJECT_SOURCE_DIR}/src/mpi/calls/generate_entries.py --list
+  OUTPUT_VARIABLE SW_ENTRIES OUTPUT_STRIP_TRAILING_WHITESPACE)
+if(NOT SW_ENTRIES)
+  message(FATAL_ERROR "generate_entries.py has named no entries")
+endif()
 set(SW_FLAVOURS "")
 foreach(flavour ompi mpich abi)
   string(TOUPPER ${flavour} FLAVOUR)
@@ -109,11 +116,11 @@ foreach(flavour ompi mpich abi)
     DEPENDS ${PROJECT_SOURCE_DIR}/src/mpi/base/generate.py ${include}/mpi.h
             ${SW_GENERATED}/procedures.inc
     COMMENT "Reading the mpi.h of flavour ${flavour}" VERBATIM)
+  set(mpi ${PROJECT_SOURCE_DIR}/src/mpi)
   set(wrappers "")
   foreach(kind record:recorded virtual:virtual)
     string(REGEX REPLACE ":.*" "" room ${kind})
     string(REGEX REPLACE ".*:" "" kind ${kind})
-    set(mpi ${PROJECT_SOURCE_DIR}/src/mpi)
     add_custom_command(
       OUTPUT ${generated}/${kind}.c
       COMMAND ${Python3_EXECUTABLE} ${mpi}/${room}/generate_${kind}.py
@@ -126,13 +133,26 @@ foreach(flavour ompi mpich abi)
       COMMENT "Wrapping the procedures of flavour ${flavour}: ${kind}" VERBATIM)
     list(APPEND wrappers ${generated}/${kind}.c)
   endforeach()
+  set(entries "")
+  foreach(file ${SW_ENTRIES})
+    list(APPEND entries ${generated}/entries/${file})
+  endforeach()
+  add_custom_command(
+    OUTPUT ${entries}
+    COMMAND ${Python3_EXECUTABLE} ${mpi}/calls/generate_entries.py
+            ${generated}/entries ${SW_GENERATED}/procedures.inc
+            ${CMAKE_C_COMPILER} ${flags}
+    DEPENDS ${mpi}/calls/generate_entries.py ${mpi}/calls/wrappers.py
+            ${mpi}/calls/table.py ${mpi}/base/generate.py ${include}/mpi.h
+            ${SW_GENERATED}/procedures.inc ${SW_COLLECTIVES}
+    COMMENT "Entries of the procedures of flavour ${flavour}" VERBATIM)
   add_custom_target(sw_header_${flavour}
                     DEPENDS ${generated}/host.inc ${generated}/has.h
                             ${generated}/weak.h)
   add_dependencies(sw_header_${flavour} sw_procedures)
 
   add_library(straightway-${flavour} MODULE ${mpi_sources}
-              ${generated}/guard.c ${wrappers})
+              ${generated}/guard.c ${wrappers} ${entries})
   add_dependencies(straightway-${flavour} sw_header_${flavour})
   target_include_directories(straightway-${flavour} PRIVATE
                              ${generated} ${SW_GENERATED})

@@ -50,6 +50,33 @@ static inline sw_data_t sw_block_data(const sw_blocks_t *blocks,
     return sw_data_plain((const char *)buffer + sw_block(blocks, i).offset);
 }
 
+/* A collective that moves blocks, as data sees it: a member's part of a Barrier
+ * (without any), Bcast, Gather, Scatter, Allgather or Alltoall, and of their
+ * variants. `send` and `recv` are what its blocks count from. Of a block for all,
+ * or from all, there is one, without a list. A member that sends none, or
+ * receives none, has one of 0 bytes. */
+typedef struct {
+    sw_collective_t id;
+    int root;                   /* of rooted ones                           */
+    const void *send;
+    void *recv;
+    sw_blocks_t sends, recvs;
+    bool in_place;              /* its own block is where it belongs        */
+} sw_coll_move_t;
+
+/* One that reduces. */
+typedef struct {
+    sw_collective_t id;
+    int root;                   /* of Reduce                                */
+    const sw_reducer_t *reducer;
+    const void *in;             /* may be `out`                             */
+    void *out;                  /* NULL: this member gets no result         */
+    size_t n;                   /* elements; of a scattered result: in all  */
+    const size_t *counts;       /* of a scattered result; NULL: `each`      */
+    size_t each;
+} sw_coll_fold_t;
+
+/* One of these carries it out on a ring. */
 SW_API int sw_coll_barrier(sw_ring_t *ring);
 SW_API int sw_coll_bcast(sw_ring_t *ring, int root, const sw_data_t *buffer,
                          size_t bytes);

@@ -30,7 +30,7 @@ static sw_order_t order_of(const sw_fold_t *f)
 /* The elements that belong to a member: its result, or its share. */
 static sw_slice_t slice_of(const sw_fold_t *f, int member)
 {
-    const sw_fold_args_t *a = &f->args;
+    const sw_coll_fold_t *a = &f->args;
     if (!scatters(a->id))
         return sw_slice(a->n, f->list.on->n, member,
                         sw_grain(a->reducer->elem));
@@ -92,7 +92,7 @@ static int operands(const sw_fold_t *f);
 static void post(sw_list_t *l, sw_slate_row_t *row)
 {
     sw_fold_t *f = (sw_fold_t *)l;
-    const sw_fold_args_t *a = &f->args;
+    const sw_coll_fold_t *a = &f->args;
     size_t bytes = a->n * a->reducer->elem;
     row->bytes = bytes;
     row->listed = 0;
@@ -341,7 +341,7 @@ static bool conclude_small(sw_fold_t *f)
  * reads. */
 static void choose_way(sw_fold_t *f)
 {
-    const sw_fold_args_t *a = &f->args;
+    const sw_coll_fold_t *a = &f->args;
     sw_list_t *l = &f->list;
     for (int i = 0; i < l->on->n; i++)
         f->is_narrow |= sw_list_row(l, i)->form == SW_FORM_PUMPED;
@@ -422,7 +422,7 @@ static const sw_list_kind_t fold_kind = {post, work, over, end};
 
 void sw_fold_begin(sw_fold_t *f, sw_slates_t *on)
 {
-    const sw_fold_args_t *args = &f->args;
+    const sw_coll_fold_t *args = &f->args;
     size_t bytes = args->n * args->reducer->elem;
     f->owner = 0;
     f->present = f->is_narrow = false;

@@ -14,19 +14,6 @@
 
 #include "narrow.h"
 
-/* What a member gives. It must last until the list has ended, with what it
- * points to. */
-typedef struct {
-    sw_collective_t id;
-    int root;                   /* of Reduce */
-    const sw_reducer_t *reducer;
-    const void *in;             /* may be `out` */
-    void *out;                  /* NULL: this member gets no result */
-    size_t n;                   /* elements; of a scattered result: in all */
-    const size_t *counts;       /* of a scattered result; NULL: `each` */
-    size_t each;
-} sw_fold_args_t;
-
 typedef struct {
     char *user, *copy;          /* NULL: the user's own is lent             */
     size_t bytes;
@@ -34,7 +21,8 @@ typedef struct {
 
 typedef struct {
     sw_list_t list;
-    sw_fold_args_t args;        /* the caller fills them in                 */
+    sw_coll_fold_t args;        /* the caller fills them in; they last as
+                                   long as the list                         */
     bool small;
     bool present;               /* all members' rows have been seen         */
     bool waiting;               /* for anything at all                      */

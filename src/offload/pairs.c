@@ -563,7 +563,7 @@ static const sw_list_kind_t pairs_kind = {post, work, over, end};
 
 void sw_pairs_begin(sw_pairs_t *p, sw_slates_t *on)
 {
-    const sw_pairs_args_t *args = &p->args;
+    const sw_coll_move_t *args = &p->args;
     size_t n = (size_t)on->n;
     bool is_root = on->me == args->root, to = to_root(args->id);
     bool from = from_root(args->id);

@@ -20,21 +20,10 @@
 
 #include "pump.h"
 
-/* What a member gives to a collective of this kind. It must last until the list
- * has ended, with what it points to. */
-typedef struct {
-    sw_collective_t id;
-    int root;                   /* of rooted ones */
-    const void *send;
-    void *recv;
-    sw_blocks_t sends, recvs;   /* one block, without a list, where that is for
-                                   all */
-    bool in_place;              /* its own block is where it belongs */
-} sw_pairs_args_t;
-
 typedef struct {
     sw_list_t list;
-    sw_pairs_args_t args;       /* the caller fills them in                 */
+    sw_coll_move_t args;        /* the caller fills them in; they last as
+                                   long as the list                         */
     bool deals, collects;       /* a block for each; a place for each       */
     bool sends, receives;
     bool lent;                  /* others read this member's memory         */

@@ -136,7 +136,7 @@ static inline void begin_pairs(member_t *m, job_t *j, sw_slates_t *s)
         fill_data(&block, j->out[i].bytes,
                   data_key(j, m->me, deals ? i : m->me));
     }
-    j->pairs.args = (sw_pairs_args_t){
+    j->pairs.args = (sw_coll_move_t){
         .id = id, .root = j->root, .send = j->send, .recv = j->recv,
         .sends = j->sends, .recvs = j->recvs};
     sw_pairs_begin(&j->pairs, s);
@@ -165,7 +165,7 @@ static inline bool scattered(sw_collective_t id)
 
 static inline void begin_fold(member_t *m, job_t *j, sw_slates_t *s)
 {
-    sw_fold_args_t a = {.id = j->id, .root = j->root, .reducer = &j->o.r};
+    sw_coll_fold_t a = {.id = j->id, .root = j->root, .reducer = &j->o.r};
     size_t elem = j->o.r.elem, result;
     a.n = j->bytes / elem + 1;
     a.each = a.n / (size_t)m->n + 1;

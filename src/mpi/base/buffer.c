@@ -129,16 +129,3 @@ void sw_buffer_end(sw_buffer_t *b)
         sw_temporary_free(b->temporary);
     b->temporary = NULL;
 }
-
-sw_blocks_t sw_buffer_rows(const sw_buffer_t *b, int n, sw_data_t *rows)
-{
-    sw_blocks_t blocks = {.bytes = b->bytes / (size_t)n};
-    if (!b->data.layout)
-        return blocks;
-    int64_t each = b->count / n;
-    for (int i = 0; i < n; i++)
-        rows[i] = (sw_data_t){sw_element(b->user, i * each, b->type),
-                              b->data.layout, each};
-    blocks.data = rows;
-    return blocks;
-}

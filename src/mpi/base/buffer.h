@@ -37,8 +37,6 @@ void sw_buffer_receive(sw_buffer_t *b, void *user, int64_t count,
 void sw_buffer_received(sw_buffer_t *b);
 /* Free without unpacking. */
 void sw_buffer_end(sw_buffer_t *b);
-/* It holds n equal blocks; rows[n] is room for their description. */
-sw_blocks_t sw_buffer_rows(const sw_buffer_t *b, int n, sw_data_t *rows);
 
 /* Pack or unpack `count` elements at `user` to or from `data`. */
 void sw_pack(const void *user, int64_t count, const sw_datatype_t *type,

@@ -93,36 +93,3 @@ int sw_comm_made(int result, MPI_Comm parent, MPI_Comm fresh, MPI_Comm *made)
         name_it(fresh);
     return result;
 }
-
-#define MAKER(NAME, PARENT, PARAMETERS, ...)                            \
-int sw_MPI_##NAME PARAMETERS                                            \
-{                                                                       \
-    SW_INSIDE;                                                          \
-    MPI_Comm fresh = PARENT;                                            \
-    int result = host.NAME(__VA_ARGS__, made ? &fresh : NULL);          \
-    return sw_comm_made(result, PARENT, fresh, made);                   \
-}
-
-MAKER(Comm_dup, comm, (MPI_Comm comm, MPI_Comm *made), comm)
-MAKER(Comm_split, comm,
-      (MPI_Comm comm, int color, int key, MPI_Comm *made), comm, color, key)
-MAKER(Comm_create, comm,
-      (MPI_Comm comm, MPI_Group group, MPI_Comm *made), comm, group)
-MAKER(Cart_sub, comm,
-      (MPI_Comm comm, const int remain[], MPI_Comm *made), comm, remain)
-MAKER(Intercomm_merge, between,
-      (MPI_Comm between, int high, MPI_Comm *made), between, high)
-#ifdef SW_HAS_Comm_create_group
-MAKER(Comm_create_group, comm,
-      (MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *made), comm, group,
-      tag)
-#endif
-#ifdef SW_HAS_Comm_dup_with_info
-MAKER(Comm_dup_with_info, comm,
-      (MPI_Comm comm, MPI_Info info, MPI_Comm *made), comm, info)
-#endif
-#ifdef SW_HAS_Comm_split_type
-MAKER(Comm_split_type, comm,
-      (MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm *made), comm,
-      type, key, info)
-#endif

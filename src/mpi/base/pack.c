@@ -1,11 +1,13 @@
 /*
- * pack.c - MPI_Pack and MPI_Unpack.
+ * pack.c - see pack.h.
  *
  * Packed data are the bytes of the elements in their order and nothing else,
  * in every host that we serve and on every communicator: what either of us has
  * packed, the other unpacks. Where a host is known to err (decode.c) both are
  * its own, so that a program is not told of it by half.
  */
+#include "pack.h"
+
 #include "buffer.h"
 #include "node/control.h"
 #include "datatype.h"
@@ -46,38 +48,30 @@ static const sw_datatype_t *packs(const void *user, int64_t count,
     return d;
 }
 
-#define PACK(SUFFIX, COUNT)                                             \
-int sw_MPI_Pack##SUFFIX(const void *user, COUNT count,                  \
-                        MPI_Datatype type, void *data, COUNT room,      \
-                        COUNT *at, MPI_Comm comm)                       \
-{                                                                       \
-    int64_t bytes;                                                      \
-    const sw_datatype_t *d = packs(user, count, type, data, room,       \
-                                   at ? *at : -1, comm, &bytes);        \
-    if (!d)                                                             \
-        return host.Pack##SUFFIX(user, count, type, data, room, at,     \
-                                 comm);                                 \
-    sw_pack(user, count, d, (char *)data + *at, comm);                  \
-    *at += (COUNT)bytes;                                                \
-    return MPI_SUCCESS;                                                 \
-}                                                                       \
-                                                                        \
-int sw_MPI_Unpack##SUFFIX(const void *data, COUNT room, COUNT *at,      \
-                          void *user, COUNT count, MPI_Datatype type,   \
-                          MPI_Comm comm)                                \
-{                                                                       \
-    int64_t bytes;                                                      \
-    const sw_datatype_t *d = packs(user, count, type, data, room,       \
-                                   at ? *at : -1, comm, &bytes);        \
-    if (!d)                                                             \
-        return host.Unpack##SUFFIX(data, room, at, user, count, type,   \
-                                   comm);                               \
-    sw_unpack((const char *)data + *at, user, count, d, comm);          \
-    *at += (COUNT)bytes;                                                \
-    return MPI_SUCCESS;                                                 \
+bool sw_packed(const void *inbuf, int64_t incount, MPI_Datatype datatype,
+               void *outbuf, int64_t outsize, int64_t *position,
+               MPI_Comm comm)
+{
+    int64_t bytes;
+    const sw_datatype_t *d = packs(inbuf, incount, datatype, outbuf, outsize,
+                                   *position, comm, &bytes);
+    if (!d)
+        return false;
+    sw_pack(inbuf, incount, d, (char *)outbuf + *position, comm);
+    *position += bytes;
+    return true;
 }
 
-PACK(, int)
-#if SW_LARGE_COUNT
-PACK(_c, MPI_Count)
-#endif
+bool sw_unpacked(const void *inbuf, int64_t insize, int64_t *position,
+                 void *outbuf, int64_t outcount, MPI_Datatype datatype,
+                 MPI_Comm comm)
+{
+    int64_t bytes;
+    const sw_datatype_t *d = packs(outbuf, outcount, datatype, inbuf, insize,
+                                   *position, comm, &bytes);
+    if (!d)
+        return false;
+    sw_unpack((const char *)inbuf + *position, outbuf, outcount, d, comm);
+    *position += bytes;
+    return true;
+}

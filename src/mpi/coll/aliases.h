@@ -13,7 +13,8 @@
 #ifndef SW_MPI_COLL_ALIASES_H
 #define SW_MPI_COLL_ALIASES_H
 
-#include "call.h"
+#include "mpi/base/comm.h"
+#include "mpi/base/datatype.h"
 
 bool sw_host_refuses_aliases(sw_collective_t id, const void *buffer,
                              int64_t count);

@@ -1,20 +1,11 @@
 /*
- * barrier.c - MPI_Barrier, MPI_Ibarrier, MPI_Barrier_init.
+ * barrier.c - MPI_Barrier in all its forms: a collective that moves nothing.
  */
-#include "started.h"
+#include "describe.h"
 
-static bool barrier(sw_comm_t *c, MPI_Comm comm, sw_reason_t *reason,
-                    int *result)
+bool sw_barrier(sw_coll_call_t *k)
 {
-    if (!sw_ready(c, SW_COLL_BARRIER, 0, reason))
-        return false;
-    int status = c->ring ? sw_coll_barrier(c->ring) : sw_span_barrier(c->span);
-    *result = sw_finish(SW_COLL_BARRIER, comm, status);
+    sw_call_moves(k, 0, false);
+    k->bytes = 0;
     return true;
 }
-
-SW_COLLECTIVE(Barrier, SW_COLL_BARRIER, (MPI_Comm comm), (comm),
-              barrier(c, comm, &reason, &result))
-
-SW_NONBLOCKING(Ibarrier, SW_COLL_BARRIER, (MPI_Comm comm), (comm), true)
-SW_PERSISTENT(Barrier_init, SW_COLL_BARRIER, (MPI_Comm comm), (comm), true)

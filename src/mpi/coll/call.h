@@ -1,131 +1,108 @@
 /*
- * call.h - the shape of every accelerated collective.
+ * call.h - one call of a collective, whatever its form: what its arguments say,
+ * and which executor carries it out.
  *
- * A wrapper (SW_COLLECTIVE) asks sw_serve: whose call is it? The body then
- * looks at its own arguments. It leaves whatever looks wrong to the host, which
- * raises its own errors. Only then does the body ask whether the members are
- * ready (sw_ready), where this member may have to wait for the others. The
- * collective runs on their ring, or over their span, and sw_finish turns its
- * outcome into MPI's.
+ * The entry of each procedure (generated, calls/generate_entries.py) reads so:
+ *
+ *     begin the call      Is it ours? The host serves many.
+ *     describe it         A function for each collective (describe.h) looks at
+ *                         this member's arguments. It leaves what looks
+ *                         wrong to the host, which raises its own errors.
+ *     run it              A blocking call runs on the members' ring, or over
+ *                         their span (carry.c). All others become a list
+ *                         (started.h).
+ *
+ * Only a call that runs asks whether the members are ready, where this member
+ * may have to wait for the others.
  */
 #ifndef SW_MPI_COLL_CALL_H
 #define SW_MPI_COLL_CALL_H
 
 #include "mpi/base/away.h"
 #include "mpi/base/comm.h"
-#include "mpi/base/datatype.h"
-#include "mpi/base/op.h"
-#include "mpi/span/spans.h"
-#include "node/control.h"
+#include "sides.h"
+#include "move.h"
+#include "reduction.h"
+
+#include "coll/scratch.h"
 #include "node/base/settings.h"
+#include "node/control.h"
 
-/* The communicator whose members may serve this collective, or NULL: the host
- * does. Counts the call, for --stats. */
-sw_comm_t *sw_serve(sw_collective_t id, MPI_Comm comm);
+typedef enum {
+    SW_CALL_BLOCKING,
+    SW_CALL_NONBLOCKING,
+    SW_CALL_PERSISTENT,
+    SW_CALL_FORMS
+} sw_call_form_t;
 
-/* The same as sw_span_ready, for a communicator without a ring. Counts the
- * call, for --stats. */
-bool sw_ready_over_nodes(sw_comm_t *c, sw_collective_t id, size_t bytes,
-                         const sw_reducer_t *reducer, sw_reason_t *reason);
+typedef struct sw_coll_call {
+    sw_collective_t id;
+    sw_call_form_t form;
+    MPI_Comm comm;
+    sw_comm_t *c;
+    MPI_Request *request;       /* of one that is not blocking              */
+    size_t bytes;               /* by signature: the members choose by them */
+    union {                     /* what the arguments say                   */
+        sw_move_t move;
+        sw_reduction_t reduction;
+        sw_sides_t sides;
+    };
+    int result;                 /* what the procedure is to return          */
+    sw_reason_t reason;         /* why the host serves                      */
+    size_t used;                /* of sw_blocking_t's bytes; of another call
+                                 * all                                      */
+    sw_scratch_t room;          /* what does not fit in there               */
+} sw_coll_call_t;
 
-/* Do the members serve this call, of so many bytes by signature? The arguments
- * of this member are right. If so, they do it on c->ring, or over c->span where
- * there is no ring. False, with the reason: the host serves. */
-static inline bool sw_ready(sw_comm_t *c, sw_collective_t id, size_t bytes,
-                            sw_reason_t *reason)
+/* A blocking call, and room for what describes its arguments. */
+enum { SW_CALL_FEW = 384 };
+typedef struct {
+    sw_coll_call_t call;        /* first                                    */
+    _Alignas(max_align_t) char few[SW_CALL_FEW];
+} sw_blocking_t;
+
+/* Begin a blocking call, or one that gives a request. NULL: the host serves, for
+ * call.reason. */
+sw_coll_call_t *sw_call_begin(sw_blocking_t *b, sw_collective_t id,
+                              MPI_Comm comm);
+sw_coll_call_t *sw_call_start(sw_collective_t id, sw_call_form_t form,
+                              MPI_Comm comm, MPI_Request *request);
+/* Carry a blocking call out whose arguments are `right`; begin the list of
+ * another, or keep it. True: the procedure returns *rc. False: the host serves,
+ * for call.reason. */
+bool sw_call_carry_out(sw_coll_call_t *k, bool right, int *rc);
+bool sw_call_set_out(sw_coll_call_t *k, bool right, int *rc);
+
+/* Room until the call has ended: beside a blocking call, while there is any
+ * (else NULL); anywhere, once for a call, which ends the job where there is
+ * none. */
+static inline void *sw_call_few(sw_coll_call_t *k, size_t bytes)
 {
-    if (sw_likely(sw_comm_ring(c, reason) != NULL))
-        return true;
-    return sw_ready_over_nodes(c, id, bytes, NULL, reason);
+    if (sw_unlikely(bytes > SW_CALL_FEW - k->used))
+        return NULL;
+    char *at = ((sw_blocking_t *)k)->few + k->used;
+    k->used += sw_round_up(bytes, sizeof(max_align_t));
+    return at;
+}
+void *sw_call_room(sw_coll_call_t *k, size_t bytes);
+
+/* The communicator whose members may serve a call that gives a request; NULL,
+ * with the reason: the host does. */
+sw_comm_t *sw_call_serves_started(sw_collective_t id, MPI_Comm comm,
+                                  sw_reason_t *reason);
+
+/* The call is one that moves; so far this member sends none, and gets none. */
+static inline sw_move_t *sw_call_moves(sw_coll_call_t *k, int root,
+                                       bool in_place)
+{
+    k->move.root = root;
+    k->move.in_place = in_place;
+    k->move.out.form = k->move.in.form = SW_HALF_NONE;
+    return &k->move;
 }
 
-/* The same for n elements under an operation. */
-static inline bool sw_ready_to_reduce(sw_comm_t *c, sw_collective_t id,
-                                      size_t n, const sw_operation_t *o,
-                                      sw_reason_t *reason)
-{
-    if (sw_likely(sw_comm_ring(c, reason) != NULL))
-        return true;
-    return sw_ready_over_nodes(c, id, n * o->reducer.elem, &o->reducer,
-                               reason);
-}
-
-/* The same for a nonblocking or persistent one (started.h), by its row in
- * --stats. */
-sw_comm_t *sw_serve_started(int row, MPI_Comm comm);
-
-/* The host serves a call that one of these gave to us. */
-void sw_decline(int row, sw_reason_t reason);
-
-/* The error class of a coll function's result. Says what went wrong. */
+/* The error class of how a collective has ended (coll/ring.h). Says what went
+ * wrong. */
 int sw_outcome(sw_collective_t id, int status);
-/* The MPI result of a coll function's: errors go through the communicator's
- * error handler. */
-int sw_finish(sw_collective_t id, MPI_Comm comm, int status);
-
-/* Define sw_MPI_NAME: ours if BODY, an expression in c, &reason and &result,
- * is true; the host's if it is false, for `reason`. */
-#define SW_COLLECTIVE(NAME, ID, PARAMETERS, ARGUMENTS, BODY)            \
-int sw_MPI_##NAME PARAMETERS                                            \
-{                                                                       \
-    int result = MPI_SUCCESS;                                           \
-    sw_reason_t reason = SW_REASON_ARGUMENTS;                           \
-    sw_comm_t *c = sw_serve(ID, comm);                                  \
-    if (c) {                                                            \
-        if (sw_likely(BODY)) {                                          \
-            const sw_ring_t *ring = sw_comm_near(c);                    \
-            if (sw_unlikely(ring && ring->broken))                      \
-                return sw_comm_give_up(c);                              \
-            return result;                                              \
-        }                                                               \
-        sw_decline(ID, reason);                                         \
-    }                                                                   \
-    SW_AWAY_IF(reason != SW_REASON_ALONE);                              \
-    return host.NAME ARGUMENTS;                                         \
-}
-
-/* Parameters and arguments of procedures whose blocks are all of one size
- * ... */
-#define SW_ROWS(COUNT)                                                  \
-    (const void *send, COUNT sendcount, MPI_Datatype sendtype,          \
-     void *recv, COUNT recvcount, MPI_Datatype recvtype, MPI_Comm comm)
-#define SW_ROWS_NAMES                                                   \
-    (send, sendcount, sendtype, recv, recvcount, recvtype, comm)
-/* ... that receive lists of blocks ... */
-#define SW_LISTED(COUNT, DISPL)                                         \
-    (const void *send, COUNT sendcount, MPI_Datatype sendtype,          \
-     void *recv, const COUNT counts[], const DISPL displs[],            \
-     MPI_Datatype recvtype, MPI_Comm comm)
-#define SW_LISTED_NAMES                                                 \
-    (send, sendcount, sendtype, recv, counts, displs, recvtype, comm)
-/* ... and that send them as well. TYPES: one datatype, or an array of them. */
-#define SW_LISTS(COUNT, DISPL, TYPES)                                   \
-    (const void *send, const COUNT sendcounts[],                        \
-     const DISPL sdispls[], TYPES sendtype, void *recv,                 \
-     const COUNT recvcounts[], const DISPL rdispls[], TYPES recvtype,   \
-     MPI_Comm comm)
-#define SW_LISTS_NAMES                                                  \
-    (send, sendcounts, sdispls, sendtype, recv, recvcounts, rdispls,    \
-     recvtype, comm)
-
-/* The calls so far: a row of each blocking collective, then of each nonblocking
- * one, then of each call that makes a persistent one. A row has those that were
- * ours, those of ours that went over nodes, and the host's by reason. Counted
- * only with --stats. */
-enum {
-    SW_CALL_STARTED = SW_COLL_COUNT,
-    SW_CALL_INIT = 2 * SW_COLL_COUNT,
-    SW_CALL_ROWS = 3 * SW_COLL_COUNT
-};
-enum {
-    SW_CALL_OURS,
-    SW_CALL_OVER_NODES,
-    SW_CALL_HOST,
-    SW_CALL_ROW = SW_CALL_HOST + SW_REASON_COUNT
-};
-/* The ith row in the order of reports. */
-int sw_call_reported(int i);
-void sw_call_name(int row, char *to, size_t bytes);
-void sw_call_counts(int64_t rows[SW_CALL_ROWS][SW_CALL_ROW]);
 
 #endif

@@ -1,7 +1,5 @@
 /*
- * move.h - a call of one of the procedures that move blocks, whatever its form:
- * blocking, nonblocking or persistent. Each family's file checks the arguments
- * of its own and fills this in.
+ * move.h - what the arguments of a collective say that moves blocks.
  *
  * What MPI ignores (counts at a member that is not the root, say) may be
  * anything, so it does not come in here: a side without a datatype lists no
@@ -12,41 +10,74 @@
 
 #include "vector.h"
 
+/* What this member sends, or what it receives. */
 typedef struct {
-    sw_collective_t id;
+    enum {
+        SW_HALF_NONE,
+        SW_HALF_ROWS,           /* blocks of `count` elements in a row     */
+        SW_HALF_LISTED,         /* blocks of counts of their own           */
+        SW_HALF_EACH            /* ... and of types of their own           */
+    } form;
+    void *buffer;
+    int64_t count;
+    sw_vector_t counts, displs;
+    const sw_datatype_t *type;
+    const sw_datatype_t **types;        /* [n], the caller's               */
+} sw_half_t;
+
+typedef struct {
     int root;
     bool in_place;              /* this member's call is                    */
-    const void *send;
-    void *recv;
-    int64_t sendcount, recvcount;       /* of each block                    */
-    const sw_datatype_t *s, *r; /* NULL: this member sends none, gets none  */
-    /* Where blocks have counts of their own. */
-    sw_vector_t sendcounts, sdispls, recvcounts, rdispls;
-    /* Alltoallw, instead of `s` and `r`: [n], the caller's. */
-    const sw_datatype_t **ss, **rs;
+    sw_half_t out, in;
 } sw_move_t;
 
-/* n blocks of a buffer that the v and w variants send, or receive. */
-static inline sw_vbuffer_t sw_move_sends(const sw_move_t *m, int n,
-                                         MPI_Comm comm)
+/* Each of these sets only what is read. A processor's queue of stores is short,
+ * and a small call waits for it. Rows without a type are none. */
+static inline void sw_half_rows(sw_half_t *p, const void *buffer,
+                                int64_t count, const sw_datatype_t *type)
 {
-    return (sw_vbuffer_t){.user = (void *)(uintptr_t)m->send,
-                          .counts = m->sendcounts,
-                          .displacements = m->sdispls,
-                          .types = m->ss ? m->ss
-                                         : (const sw_datatype_t **)&m->s,
-                          .same = !m->ss, .bytes = m->ss, .n = n,
-                          .comm = comm};
+    p->form = type ? SW_HALF_ROWS : SW_HALF_NONE;
+    p->buffer = (void *)(uintptr_t)buffer;
+    p->count = count;
+    p->type = type;
 }
-static inline sw_vbuffer_t sw_move_recvs(const sw_move_t *m, int n,
-                                         MPI_Comm comm)
+static inline void sw_half_list(sw_half_t *p, const void *buffer,
+                                sw_vector_t counts, sw_vector_t displs,
+                                const sw_datatype_t *type)
 {
-    return (sw_vbuffer_t){.user = m->recv, .counts = m->recvcounts,
-                          .displacements = m->rdispls,
-                          .types = m->rs ? m->rs
-                                         : (const sw_datatype_t **)&m->r,
-                          .same = !m->rs, .bytes = m->rs, .n = n,
-                          .comm = comm};
+    p->form = SW_HALF_LISTED;
+    p->buffer = (void *)(uintptr_t)buffer;
+    p->counts = counts;
+    p->displs = displs;
+    p->type = type;
+}
+static inline void sw_half_each(sw_half_t *p, const void *buffer,
+                                sw_vector_t counts, sw_vector_t displs,
+                                const sw_datatype_t **types)
+{
+    p->form = SW_HALF_EACH;
+    p->buffer = (void *)(uintptr_t)buffer;
+    p->counts = counts;
+    p->displs = displs;
+    p->types = types;
+}
+
+static inline bool sw_half_is_list(const sw_half_t *p)
+{
+    return p->form >= SW_HALF_LISTED;
+}
+
+/* The n blocks of a list. */
+static inline sw_vbuffer_t sw_half_blocks(const sw_half_t *p, int n,
+                                          MPI_Comm comm)
+{
+    bool each = p->form == SW_HALF_EACH;
+    return (sw_vbuffer_t){.user = p->buffer, .counts = p->counts,
+                          .displacements = p->displs,
+                          .types = each ? p->types
+                                        : (const sw_datatype_t **)
+                                              (uintptr_t)&p->type,
+                          .same = !each, .bytes = each, .n = n, .comm = comm};
 }
 
 #endif

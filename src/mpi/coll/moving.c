@@ -21,9 +21,9 @@ static bool collects(sw_collective_t id)
 }
 
 /* Members send themselves what they get: as in MPI_Alltoall in place. */
-static bool copies(const sw_move_t *m)
+static bool copies(const sw_move_t *m, sw_collective_t id)
 {
-    return m->in_place && deals(m->id) && collects(m->id);
+    return m->in_place && deals(id) && collects(id);
 }
 
 /* Arguments ---------------------------------------------------------------- */
@@ -41,151 +41,195 @@ static void *memory(sw_scratch_t *s, size_t bytes)
 /* Copies the program's arrays. */
 static void own(sw_scratch_t *room, sw_move_t *m, int n)
 {
-    sw_assert((m->s || m->ss || !m->sendcounts.at) &&
-              (m->r || m->rs || !m->recvcounts.at));
-    sw_vector_t *all[] = {&m->sendcounts, &m->sdispls, &m->recvcounts,
-                          &m->rdispls};
     size_t each = (size_t)n * sizeof(int64_t);
     char *at = NULL;
-    for (int i = 0; i < 4; i++) {
-        if (!all[i]->at)
+    for (int i = 0; i < 2; i++) {
+        sw_half_t *p = i ? &m->in : &m->out;
+        if (!sw_half_is_list(p))
             continue;
         if (!at)
             at = memory(room, 4 * each);
-        memcpy(at + (size_t)i * each, all[i]->at, (size_t)n * all[i]->width);
-        all[i]->at = at + (size_t)i * each;
+        sw_vector_t *const all[] = {&p->counts, &p->displs};
+        for (int j = 0; j < 2; j++, at += each) {
+            memcpy(at, all[j]->at, (size_t)n * all[j]->width);
+            all[j]->at = at;
+        }
     }
+}
+
+static void hold(const sw_half_t *p, int n)
+{
+    if (p->form == SW_HALF_EACH)
+        sw_types_hold(p->types, n);
+    else
+        sw_types_hold(&p->type, p->form != SW_HALF_NONE);
+}
+
+static void drop(const sw_half_t *p, int n)
+{
+    if (p->form == SW_HALF_EACH)
+        sw_types_drop(p->types, n);
+    else
+        sw_types_drop(&p->type, p->form != SW_HALF_NONE);
 }
 
 void sw_moving_hold(sw_moving_t *v, sw_move_t *m, int n)
 {
-    sw_types_hold(&m->s, m->s ? 1 : 0);
-    sw_types_hold(&m->r, m->r ? 1 : 0);
-    sw_types_hold(m->ss, m->ss ? n : 0);
-    sw_types_hold(m->rs, m->rs ? n : 0);
+    hold(&m->out, n);
+    hold(&m->in, n);
     own(&v->arrays, m, n);
 }
 
 void sw_moving_drop(const sw_move_t *m, int n)
 {
-    sw_types_drop(&m->s, m->s ? 1 : 0);
-    sw_types_drop(&m->r, m->r ? 1 : 0);
-    sw_types_drop(m->ss, m->ss ? n : 0);
-    sw_types_drop(m->rs, m->rs ? n : 0);
+    drop(&m->out, n);
+    drop(&m->in, n);
 }
 
 /* Sides -------------------------------------------------------------------- */
 
-/* Room for what describes n blocks, or `at` as before. */
+/* Room for what describes n blocks. */
 typedef struct {
     sw_extent_t *list;
     sw_data_t *data;
 } room_t;
 
-static void send_side(sw_moving_side_t *x, const sw_move_t *m, int n,
-                      MPI_Comm comm, room_t room)
+/* Field by field: what is read as a whole right after it was written in parts
+ * costs a processor some ten nanoseconds. */
+static void set(sw_blocks_t *to, size_t bytes, const sw_data_t *data)
 {
-    int64_t count = m->sendcount * n;
-    x->many = m->sendcounts.at;
-    if (x->many) {
-        x->list = sw_move_sends(m, n, comm);
-        x->blocks = sw_vbuffer_send(&x->list, copies(m), room.list, room.data);
-        x->at = x->list.data;
-        return;
-    }
-    if (copies(m))
-        sw_buffer_copy(&x->one, m->send, count, m->s, comm);
-    else
-        sw_buffer_send(&x->one, m->send, count, m->s, comm);
-    x->blocks = sw_buffer_rows(&x->one, n, room.data);
-    x->at = x->one.data.at;
+    to->bytes = bytes;
+    to->list = NULL;
+    to->data = data;
 }
 
-static void recv_side(sw_moving_side_t *x, const sw_move_t *m, int n,
-                      MPI_Comm comm, room_t room)
+static void rows(const sw_buffer_t *b, const sw_half_t *p, int n,
+                 sw_data_t *data, sw_blocks_t *to)
 {
-    x->many = m->recvcounts.at;
-    if (x->many) {
-        x->list = sw_move_recvs(m, n, comm);
-        x->blocks = sw_vbuffer_receive(&x->list, room.list, room.data);
-        x->at = x->list.data;
+    bool gaps = b->data.layout;
+    for (int i = 0; sw_unlikely(gaps) && i < n; i++)
+        data[i] = (sw_data_t){sw_element(b->user, i * p->count, p->type),
+                              b->data.layout, p->count};
+    set(to, (size_t)p->count * p->type->size, gaps ? data : NULL);
+}
+
+/* `copy`: what is sent is copied first. */
+static void send_side(sw_moving_side_t *x, const sw_half_t *p, int n,
+                      bool copy, MPI_Comm comm, room_t room, sw_coll_move_t *to)
+{
+    if (sw_half_is_list(p)) {
+        x->list = sw_half_blocks(p, n, comm);
+        to->sends = sw_vbuffer_send(&x->list, copy, room.list, room.data);
+        to->send = x->list.data;
         return;
     }
-    sw_buffer_receive(&x->one, m->recv, m->recvcount * n, m->r, comm);
-    x->blocks = sw_buffer_rows(&x->one, n, room.data);
-    x->at = x->one.data.at;
+    (copy ? sw_buffer_copy : sw_buffer_send)(&x->one, p->buffer, p->count * n,
+                                             p->type, comm);
+    rows(&x->one, p, n, room.data, &to->sends);
+    to->send = x->one.data.at;
+}
+
+static void recv_side(sw_moving_side_t *x, const sw_half_t *p, int n,
+                      MPI_Comm comm, room_t room, sw_coll_move_t *to)
+{
+    if (sw_half_is_list(p)) {
+        x->list = sw_half_blocks(p, n, comm);
+        to->recvs = sw_vbuffer_receive(&x->list, room.list, room.data);
+        to->recv = x->list.data;
+        return;
+    }
+    sw_buffer_receive(&x->one, p->buffer, p->count * n, p->type, comm);
+    rows(&x->one, p, n, room.data, &to->recvs);
+    to->recv = x->one.data.at;
 }
 
 /* In place, this member's block lies among those that it receives. The host
  * may have to pack it there. */
-static void send_own(sw_moving_t *v, const sw_move_t *m, int me, MPI_Comm comm)
+static void send_own(sw_moving_t *v, const sw_half_t *in, int me, MPI_Comm comm,
+                     sw_coll_move_t *k)
 {
-    const sw_moving_side_t *to = &v->to;
-    v->own = sw_block_data(&to->blocks, to->at, me);
-    v->from.at = v->own.at;
-    v->from.blocks = (sw_blocks_t){.bytes = sw_block(&to->blocks, me).bytes,
-                                   .data = v->own.layout ? &v->own : NULL};
-    if (to->many && to->list.temporary)
-        sw_pack(sw_element(m->recv, sw_at(m->rdispls, me), m->r),
-                sw_at(m->recvcounts, me), m->r, v->own.at, comm);
-    else if (!to->many && to->one.temporary)
-        sw_pack(sw_element(m->recv, me * m->recvcount, m->r), m->recvcount,
-                m->r, v->own.at, comm);
+    v->own = sw_block_data(&k->recvs, k->recv, me);
+    k->send = v->own.at;
+    set(&k->sends, sw_block(&k->recvs, me).bytes,
+        v->own.layout ? &v->own : NULL);
+    if (sw_half_is_list(in) && v->to.list.temporary)
+        sw_pack(sw_element(in->buffer, sw_at(in->displs, me), in->type),
+                sw_at(in->counts, me), in->type, v->own.at, comm);
+    else if (!sw_half_is_list(in) && v->to.one.temporary)
+        sw_pack(sw_element(in->buffer, me * in->count, in->type), in->count,
+                in->type, v->own.at, comm);
 }
 
-static room_t room_for(sw_moving_t *v, int n, int side)
+static bool needs_room(const sw_half_t *p)
 {
-    size_t lists = 2 * (size_t)n * sizeof(sw_extent_t);
-    size_t datas = 2 * (size_t)n * sizeof(sw_data_t);
-    char *at = memory(&v->room, lists + datas);
-    return (room_t){(sw_extent_t *)(void *)at + side * n,
-                    (sw_data_t *)(void *)(at + lists) + side * n};
+    return sw_half_is_list(p) ||
+           (p->form == SW_HALF_ROWS && !p->type->dense);
 }
 
-void sw_moving_begin(sw_moving_t *v, const sw_move_t *m, const sw_comm_t *c,
-                     sw_pairs_args_t *to)
+/* Room for the description of all blocks: of both sides first the data, then the
+ * extents. Blocks of one dense type in a row need none. */
+static void *room_for(sw_moving_t *v, sw_coll_call_t *k)
 {
-    int n = c->n;
-    MPI_Comm comm = sw_comm_or_any(c);
-    v->from.used = m->s || m->ss;
-    v->to.used = m->r || m->rs;
-    v->from.at = v->to.at = NULL;
-    v->from.blocks = v->to.blocks = (sw_blocks_t){.bytes = 0};
-    if (v->to.used)
-        recv_side(&v->to, m, collects(m->id) ? n : 1, comm,
-                  room_for(v, n, 0));
-    if (v->from.used)
-        send_side(&v->from, m, deals(m->id) ? n : 1, comm,
-                  room_for(v, n, 1));
-    else if (m->in_place && v->to.used)
-        send_own(v, m, c->me, comm);
-    *to = (sw_pairs_args_t){
-        .id = m->id, .root = m->root, .send = v->from.at, .recv = v->to.at,
-        .sends = v->from.blocks, .recvs = v->to.blocks,
-        .in_place = m->in_place && !copies(m)};
+    size_t bytes = 2 * (size_t)k->c->n *
+                   (sizeof(sw_data_t) + sizeof(sw_extent_t));
+    if (sw_likely(!needs_room(&k->move.out) && !needs_room(&k->move.in)))
+        return NULL;
+    void *few = sw_call_few(k, bytes);
+    return few ? few : memory(&v->room, bytes);
+}
+
+static room_t room_of(void *room, int n, int side)
+{
+    sw_data_t *data = room;
+    sw_extent_t *list = room ? (sw_extent_t *)(void *)(data + 2 * n) : NULL;
+    return room ? (room_t){list + side * n, data + side * n} : (room_t){0};
+}
+
+void sw_moving_begin(sw_moving_t *v, sw_coll_call_t *k, MPI_Comm comm,
+                     sw_coll_move_t *to)
+{
+    const sw_move_t *m = &k->move;
+    int n = k->c->n;
+    bool copy = copies(m, k->id);
+    void *room = room_for(v, k);
+    v->from.form = m->out.form;
+    v->to.form = m->in.form;
+    to->id = k->id;
+    to->root = m->root;
+    to->in_place = m->in_place && !copy;
+    to->send = to->recv = NULL;
+    set(&to->sends, 0, NULL);
+    set(&to->recvs, 0, NULL);
+    if (m->in.form != SW_HALF_NONE)
+        recv_side(&v->to, &m->in, collects(k->id) ? n : 1, comm,
+                  room_of(room, n, 0), to);
+    if (m->out.form != SW_HALF_NONE)
+        send_side(&v->from, &m->out, deals(k->id) ? n : 1, copy, comm,
+                  room_of(room, n, 1), to);
+    else if (m->in_place && m->in.form != SW_HALF_NONE)
+        send_own(v, &m->in, k->c->me, comm, to);
 }
 
 void sw_moving_end(sw_moving_t *v, MPI_Comm comm, bool done)
 {
     sw_moving_side_t *from = &v->from, *to = &v->to;
-    if (from->used && from->many)
-        sw_vbuffer_end(&from->list);
-    else if (from->used)
+    if (from->form == SW_HALF_ROWS)
         sw_buffer_end(&from->one);
-    to->list.comm = to->one.comm = comm;
-    if (to->used && to->many && done)
-        sw_vbuffer_received(&to->list);
-    else if (to->used && to->many)
-        sw_vbuffer_end(&to->list);
-    else if (to->used && done)
-        sw_buffer_received(&to->one);
-    else if (to->used)
-        sw_buffer_end(&to->one);
+    else if (from->form != SW_HALF_NONE)
+        sw_vbuffer_end(&from->list);
+    if (to->form == SW_HALF_ROWS) {
+        to->one.comm = comm;
+        (done ? sw_buffer_received : sw_buffer_end)(&to->one);
+    } else if (to->form != SW_HALF_NONE) {
+        to->list.comm = comm;
+        (done ? sw_vbuffer_received : sw_vbuffer_end)(&to->list);
+    }
 }
 
 static bool packs(const sw_moving_side_t *x)
 {
-    return x->used && (x->many ? x->list.temporary : x->one.temporary);
+    return x->form != SW_HALF_NONE &&
+           (x->form == SW_HALF_ROWS ? x->one.temporary : x->list.temporary);
 }
 
 bool sw_moving_packs(const sw_moving_t *v)

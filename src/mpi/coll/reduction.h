@@ -1,16 +1,13 @@
 /*
- * reduction.h - a call of one of the procedures that reduce, whatever its form:
- * blocking, nonblocking or persistent. Each family's file checks the arguments
- * of its own and fills this in.
+ * reduction.h - what the arguments of a collective say that reduces.
  */
 #ifndef SW_MPI_COLL_REDUCTION_H
 #define SW_MPI_COLL_REDUCTION_H
 
-#include "call.h"
+#include "mpi/base/op.h"
 #include "mpi/base/reach.h"
 
 typedef struct {
-    sw_collective_t id;
     int root;                   /* of Reduce                                */
     sw_operation_t o;
     const sw_datatype_t *type;
@@ -20,43 +17,16 @@ typedef struct {
     const size_t *counts;       /* of Reduce_scatter                        */
 } sw_reduction_t;
 
-/* Fills it in, but for `root` and `counts`. False: the host serves, for
- * *reason. */
-static inline bool sw_reduction(sw_reduction_t *k, sw_collective_t id,
-                                const sw_datatype_t *d, MPI_Op op,
-                                const void *in, int64_t ins, void *out,
-                                int64_t outs, sw_reason_t *reason)
+/* What that means to the rooms below; `x` keeps operands that had to be
+ * packed, until sw_operands_end. */
+static inline void sw_reduction_bind(const sw_reduction_t *r,
+                                     sw_collective_t id, MPI_Comm comm,
+                                     sw_operands_t *x, sw_coll_fold_t *to)
 {
-    k->id = id;
-    k->root = 0;
-    k->type = d;
-    k->in = in;
-    k->out = out;
-    k->ins = ins;
-    k->outs = outs;
-    k->counts = NULL;
-    *reason = SW_REASON_OPERATION;
-    return sw_operation(op, d, &k->o);
-}
-
-/* The work of a blocking one: RUN(c, k, x) calls the room below, unless there
- * is nothing to reduce. */
-static inline bool sw_reduction_run(sw_comm_t *c, const sw_reduction_t *k,
-                                    MPI_Comm comm, sw_reason_t *reason,
-                                    int *result,
-                                    int (*run)(sw_comm_t *c,
-                                               const sw_reduction_t *k,
-                                               const sw_operands_t *x))
-{
-    sw_operands_t x;
-    if (!sw_ready_to_reduce(c, k->id, (size_t)k->ins, &k->o, reason))
-        return false;
-    sw_operands(&x, k->in, k->ins, k->out, k->outs, k->type,
-                k->o.packed, comm);
-    int status = k->ins ? run(c, k, &x) : SW_OK;
-    sw_operands_end(&x, status == SW_OK);
-    *result = sw_finish(k->id, comm, status);
-    return true;
+    sw_operands(x, r->in, r->ins, r->out, r->outs, r->type, r->o.packed, comm);
+    *to = (sw_coll_fold_t){.id = id, .root = r->root, .reducer = &r->o.reducer,
+                           .in = x->in, .out = x->out, .n = (size_t)r->ins,
+                           .counts = r->counts};
 }
 
 #endif

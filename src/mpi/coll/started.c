@@ -3,12 +3,40 @@
  */
 #include "started.h"
 
+#include "call.h"
+#include "counted.h"
+#include "moving.h"
 #include "mpi/base/failure.h"
 #include "mpi/request/complete.h"
+#include "mpi/request/listed.h"
 
 #include "offload/agent.h"
+#include "offload/arrival.h"
+#include "offload/folds.h"
+#include "offload/neighbourhood.h"
+#include "offload/pairs.h"
 
 #include <stdlib.h>
+
+typedef struct {
+    union {
+        sw_track_t track;
+        sw_listed_t listed;
+    };
+    union {
+        sw_list_t list;
+        sw_pairs_t pairs;
+        sw_neighbourhood_t neighbourhood;
+        sw_fold_t fold;
+        sw_arrival_t arrival;
+    };
+    sw_coll_call_t call;        /* what the arguments said                  */
+    sw_operands_t operands;     /* ... and what we made of it               */
+    sw_moving_t moving;
+    /* Of a persistent one. */
+    sw_comm_apart_t apart;      /* its slates                               */
+    bool bound;                 /* what we made holds for each start        */
+} started_t;
 
 static sw_track_t *spare;
 
@@ -21,47 +49,47 @@ static bool ready(sw_track_t *t)
 }
 
 /* The datatypes, and the operation, last as long as the collective. */
-static void hold_handles(sw_started_t *s)
+static void hold_handles(started_t *s)
 {
-    if (sw_collective_reduces(s->id)) {
-        sw_datatype_hold(s->reduction.type);
-        sw_operation_hold(&s->reduction.o);
-    } else if (sw_collective_is_near(s->id)) {
-        sw_near_hold(&s->near);
-    } else if (s->id != SW_COLL_BARRIER) {
-        sw_moving_hold(&s->moving, &s->move, s->track.comm->n);
+    if (sw_collective_reduces(s->call.id)) {
+        sw_datatype_hold(s->call.reduction.type);
+        sw_operation_hold(&s->call.reduction.o);
+    } else if (sw_collective_is_near(s->call.id)) {
+        sw_sides_hold(&s->call.sides);
+    } else {
+        sw_moving_hold(&s->moving, &s->call.move, s->track.comm->n);
     }
 }
 
-static void drop_handles(sw_started_t *s)
+static void drop_handles(started_t *s)
 {
-    if (sw_collective_reduces(s->id)) {
-        sw_operation_drop(&s->reduction.o);
-        sw_datatype_drop(s->reduction.type);
-    } else if (sw_collective_is_near(s->id)) {
-        sw_near_drop(&s->near);
-    } else if (s->id != SW_COLL_BARRIER) {
-        sw_moving_drop(&s->move, s->track.comm->n);
+    if (sw_collective_reduces(s->call.id)) {
+        sw_operation_drop(&s->call.reduction.o);
+        sw_datatype_drop(s->call.reduction.type);
+    } else if (sw_collective_is_near(s->call.id)) {
+        sw_sides_drop(&s->call.sides);
+    } else {
+        sw_moving_drop(&s->call.move, s->track.comm->n);
     }
 }
 
 /* Gives the program what was made for it, if the collective is `done`. */
-static void settle_up(sw_started_t *s, bool done)
+static void settle_up(started_t *s, bool done)
 {
     MPI_Comm comm = sw_comm_or_any(s->track.comm);
     s->operands.comm = comm;
-    if (sw_collective_reduces(s->id))
+    if (sw_collective_reduces(s->call.id))
         sw_operands_end(&s->operands, done);
-    else if (sw_collective_is_near(s->id))
-        sw_near_end(&s->near, comm, done);
-    else if (s->id != SW_COLL_BARRIER)
+    else if (sw_collective_is_near(s->call.id))
+        sw_sides_end(&s->call.sides, comm, done);
+    else
         sw_moving_end(&s->moving, comm, done);
 }
 
 /* Gives the program its memory back. */
 static int finish(sw_track_t *t, MPI_Status *status)
 {
-    sw_started_t *s = (sw_started_t *)t;
+    started_t *s = (started_t *)t;
     int outcome = sw_list_end(&s->list);
     if (!s->bound)
         settle_up(s, outcome == SW_OK);
@@ -70,13 +98,13 @@ static int finish(sw_track_t *t, MPI_Status *status)
     sw_status_empty(status);
     if (sw_unlikely(outcome == SW_BROKEN && t->comm->handle != MPI_COMM_NULL))
         return sw_failure_raise(t->comm->handle);
-    return sw_outcome(s->id, outcome);
+    return sw_outcome(s->call.id, outcome);
 }
 
 /* Of a persistent one. */
 static void release(sw_track_t *t)
 {
-    sw_started_t *s = (sw_started_t *)t;
+    started_t *s = (started_t *)t;
     if (!t->persistent)
         return;
     drop_handles(s);
@@ -92,7 +120,7 @@ static void progress(void)
 static int start(sw_track_t *t);
 
 static const sw_track_kind_t started_kind = {
-    .size = sizeof(sw_started_t),
+    .size = sizeof(started_t),
     .spare = &spare,
     .ready = ready,
     .peek = sw_listed_peek,
@@ -105,137 +133,115 @@ static const sw_track_kind_t started_kind = {
 
 /* Starting ----------------------------------------------------------------- */
 
-static void out_of_memory(void)
+sw_coll_call_t *sw_call_start(sw_collective_t id, sw_call_form_t form,
+                              MPI_Comm comm, MPI_Request *request)
 {
-    sw_say("out of memory for a nonblocking collective");
-    abort();
-}
-
-sw_started_t *sw_started_new(int row, MPI_Comm comm)
-{
-    sw_comm_t *c = sw_serve_started(row, comm);
-    if (!c)
+    sw_coll_call_t asked;       /* only what is counted is set */
+    asked.id = id;
+    asked.form = form;
+    asked.reason = SW_REASON_ARGUMENTS;
+    sw_comm_t *c =
+        request ? sw_call_serves_started(id, comm, &asked.reason) : NULL;
+    if (!c) {
+        sw_count_host(&asked);
         return NULL;
-    sw_started_t *s = (sw_started_t *)sw_track_new(&started_kind, c);
-    if (!s)
-        out_of_memory();
-    s->id = (sw_collective_t)(row % SW_COLL_COUNT);
+    }
+    started_t *s = (started_t *)sw_track_new(&started_kind, c);
+    if (!s) {
+        sw_say("out of memory for a nonblocking collective");
+        abort();
+    }
     s->bound = false;
-    return s;
+    sw_coll_call_t *k = &s->call;
+    k->id = id;
+    k->form = form;
+    k->comm = comm;
+    k->c = c;
+    k->request = request;
+    k->used = SW_CALL_FEW;
+    k->result = MPI_SUCCESS;
+    k->reason = SW_REASON_ARGUMENTS;
+    sw_count_ours(k, 1);
+    return k;
 }
 
-void *sw_started_room(sw_started_t *s, size_t bytes)
+static started_t *started(sw_coll_call_t *k)
 {
-    void *at = sw_scratch(&s->room, bytes);
-    if (!at)
-        out_of_memory();
-    return at;
-}
-
-size_t *sw_started_counts(sw_started_t *s)
-{
-    return sw_started_room(s, (size_t)s->track.comm->n * sizeof(size_t));
-}
-
-const sw_datatype_t **sw_started_types(sw_started_t *s)
-{
-    return sw_started_room(s, 2 * (size_t)s->track.comm->n *
-                                  sizeof(sw_datatype_t *));
-}
-
-void sw_started_drop(sw_started_t *s, int row, sw_reason_t reason)
-{
-    sw_decline(row, reason);
-    sw_track_forgo(&s->track);
-}
-
-static bool settle_fold(sw_started_t *s)
-{
-    const sw_reduction_t *k = &s->reduction;
-    sw_operands_t *o = &s->operands;
-    sw_operands(o, k->in, k->ins, k->out, k->outs, k->type, k->o.packed,
-                sw_comm_or_any(s->track.comm));
-    s->fold.args = (sw_fold_args_t){
-        .id = s->id, .root = k->root, .reducer = &k->o.reducer, .in = o->in,
-        .out = o->out, .n = (size_t)k->ins, .counts = k->counts};
-    return !o->in_copy && !o->out_copy;
-}
-
-static bool settle_pairs(sw_started_t *s)
-{
-    sw_moving_begin(&s->moving, &s->move, s->track.comm, &s->pairs.args);
-    return !sw_moving_packs(&s->moving);
-}
-
-static bool settle_near(sw_started_t *s)
-{
-    sw_near_settle(&s->near, sw_comm_or_any(s->track.comm),
-                   &s->neighbourhood.args);
-    return !sw_near_packs(&s->near);
+    return (started_t *)(void *)((char *)k - offsetof(started_t, call));
 }
 
 /* What the arguments mean to the rooms below. True: they will mean the same at
  * the next start. */
-static bool settle(sw_started_t *s)
+static bool settle(started_t *s)
 {
-    return s->id == SW_COLL_BARRIER ? true
-         : sw_collective_reduces(s->id)           ? settle_fold(s)
-         : sw_collective_is_near(s->id)           ? settle_near(s)
-                                    : settle_pairs(s);
+    sw_coll_call_t *k = &s->call;
+    MPI_Comm comm = sw_comm_or_any(s->track.comm);
+    if (sw_collective_reduces(k->id)) {
+        sw_reduction_bind(&k->reduction, k->id, comm, &s->operands,
+                          &s->fold.args);
+        return !s->operands.in_copy && !s->operands.out_copy;
+    }
+    if (sw_collective_is_near(k->id)) {
+        sw_sides_settle(&k->sides, comm, &s->neighbourhood.args);
+        return !sw_sides_packs(&k->sides);
+    }
+    sw_moving_begin(&s->moving, k, comm, &s->pairs.args);
+    return !sw_moving_packs(&s->moving);
 }
 
-static void begin(sw_started_t *s)
+static void begin(started_t *s)
 {
     sw_slates_t *on = s->track.persistent ? sw_comm_apart_slates(&s->apart)
                                           : sw_comm_slates(s->track.comm);
     if (!s->bound)
         s->bound = settle(s) && s->track.persistent;
-    if (s->id == SW_COLL_BARRIER)
+    if (s->call.id == SW_COLL_BARRIER)
         sw_arrival_begin(&s->arrival, on);
-    else if (sw_collective_reduces(s->id))
+    else if (sw_collective_reduces(s->call.id))
         sw_fold_begin(&s->fold, on);
-    else if (sw_collective_is_near(s->id))
+    else if (sw_collective_is_near(s->call.id))
         sw_neighbourhood_begin(&s->neighbourhood, on);
     else
         sw_pairs_begin(&s->pairs, on);
 }
 
-static void set_out(sw_started_t *s)
+static void set_out(started_t *s)
 {
     begin(s);
     s->listed.list = &s->list;
     sw_listed_set_out(&s->listed);
 }
 
-int sw_started_go(sw_started_t *s, MPI_Request *request)
+bool sw_call_set_out(sw_coll_call_t *k, bool right, int *rc)
 {
+    started_t *s = started(k);
     sw_track_t *t = &s->track;
+    bool persistent = k->form == SW_CALL_PERSISTENT;
+    *rc = k->result;
+    if (sw_unlikely(!right)) {
+        sw_count_declined(k);
+        sw_track_forgo(t);
+        return *rc != MPI_SUCCESS;
+    }
+    if (sw_collective_is_near(k->id))
+        sw_sides_find_way(&k->sides, k->id, k->c);
     sw_listed_request(&s->listed);
+    t->persistent = persistent;
     hold_handles(s);
-    set_out(s);
+    if (persistent)
+        sw_comm_apart(t->comm, &s->apart);
+    else
+        set_out(s);
     sw_track_add(t);
-    sw_listed_owe(&s->listed);
-    *request = t->handle;
-    return MPI_SUCCESS;
-}
-
-/* Persistent ones ---------------------------------------------------------- */
-
-int sw_started_keep(sw_started_t *s, MPI_Request *request)
-{
-    sw_track_t *t = &s->track;
-    sw_listed_request(&s->listed);
-    t->persistent = true;
-    hold_handles(s);
-    sw_comm_apart(t->comm, &s->apart);
-    sw_track_add(t);
-    *request = t->handle;
-    return MPI_SUCCESS;
+    if (!persistent)
+        sw_listed_owe(&s->listed);
+    *k->request = t->handle;
+    return true;
 }
 
 static int start(sw_track_t *t)
 {
-    sw_started_t *s = (sw_started_t *)t;
+    started_t *s = (started_t *)t;
     set_out(s);
     sw_listed_owe(&s->listed);
     return MPI_SUCCESS;

@@ -7,7 +7,6 @@
 
 #include "mpi/base/buffer.h"
 #include "mpi/base/counts.h"
-#include "call.h"
 
 /* Are all n counts there and none negative? */
 static inline bool sw_counts_ok(sw_vector_t counts, int n)

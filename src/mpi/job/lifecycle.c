@@ -4,6 +4,7 @@
  * ends; MPI_Session_finalize may take our keyvals along. A profile and virtual
  * time begin and end here, too, when nothing is accelerated.
  */
+#include "mpi/base/comm.h"
 #include "mpi/base/datatype.h"
 #include "mpi/coll/started.h"
 #include "mpi/p2p/messages.h"

@@ -5,7 +5,7 @@
 
 #include "layout/known.h"
 #include "mpi/base/world.h"
-#include "mpi/coll/call.h"
+#include "mpi/coll/counted.h"
 #include "mpi/p2p/give.h"
 #include "mpi/p2p/near.h"
 #include "mpi/p2p/partitioned.h"
@@ -26,11 +26,11 @@ static const char *const reason_texts[SW_REASON_COUNT] = {
 /* Prints one row, and returns its calls. */
 static int64_t print_row(const char *name, const int64_t *row)
 {
-    const int64_t *host_row = row + SW_CALL_HOST;
+    const int64_t *host_row = row + SW_COUNTED_HOST;
     int64_t calls, hosted = 0;
     for (int r = 0; r < SW_REASON_COUNT; r++)
         hosted += host_row[r];
-    calls = row[SW_CALL_OURS] + hosted;
+    calls = row[SW_COUNTED_OURS] + hosted;
     if (!calls)
         return 0;
     char why[512] = "", over[64] = "";
@@ -40,11 +40,11 @@ static int64_t print_row(const char *name, const int64_t *row)
             at += (size_t)snprintf(why + at, sizeof why - at, "%s%s %lld",
                                    at ? ", " : " (", reason_texts[r],
                                    (long long)host_row[r]);
-    if (row[SW_CALL_OVER_NODES])
+    if (row[SW_COUNTED_OVER_NODES])
         snprintf(over, sizeof over, " (over nodes %lld)",
-                 (long long)row[SW_CALL_OVER_NODES]);
+                 (long long)row[SW_COUNTED_OVER_NODES]);
     sw_say("%-20s calls %lld  ours %lld%s  host %lld%s%s", name,
-           (long long)calls, (long long)row[SW_CALL_OURS], over,
+           (long long)calls, (long long)row[SW_COUNTED_OURS], over,
            (long long)hosted, why, at ? ")" : "");
     return calls;
 }
@@ -262,13 +262,13 @@ static void print_shown(size_t in_use)
 
 void sw_stats_print(void)
 {
-    static int64_t mine[SW_CALL_ROWS][SW_CALL_ROW];
-    static int64_t all[SW_CALL_ROWS][SW_CALL_ROW];
+    static int64_t mine[SW_COUNTED_ROWS][SW_COUNTED_ROW];
+    static int64_t all[SW_COUNTED_ROWS][SW_COUNTED_ROW];
     int rank = 0, size = 1;
-    sw_call_counts(mine);
+    sw_counted(mine);
     host.Comm_rank(MPI_COMM_WORLD, &rank);
     host.Comm_size(MPI_COMM_WORLD, &size);
-    int rc = host.Reduce(mine, all, SW_CALL_ROWS * SW_CALL_ROW, MPI_INT64_T,
+    int rc = host.Reduce(mine, all, SW_COUNTED_ROWS * SW_COUNTED_ROW, MPI_INT64_T,
                          MPI_SUM, 0, MPI_COMM_WORLD);
     int64_t messages = print_matches(rank) + print_messages() +
                        print_partitioned() + print_windows(rank) +
@@ -278,13 +278,13 @@ void sw_stats_print(void)
     if (rc != MPI_SUCCESS || rank != 0)
         return;
     sw_say("collective calls of %d ranks, summed:", size);
-    int64_t total[SW_CALL_ROW] = {0}, calls = 0;
-    for (int i = 0; i < SW_CALL_ROWS; i++) {
+    int64_t total[SW_COUNTED_ROW] = {0}, calls = 0;
+    for (int i = 0; i < SW_COUNTED_ROWS; i++) {
         char name[64];
-        int row = sw_call_reported(i);
-        sw_call_name(row, name, sizeof name);
+        int row = sw_counted_reported(i);
+        sw_counted_name(row, name, sizeof name);
         calls += print_row(name, all[row]);
-        for (int r = 0; r < SW_CALL_ROW; r++)
+        for (int r = 0; r < SW_COUNTED_ROW; r++)
             total[r] += all[row][r];
     }
     print_row("all", total);

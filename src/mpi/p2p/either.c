@@ -312,6 +312,6 @@ int sw_either_recv(const sw_near_t *w, MPI_Status *status)
         return sw_near_mrecv(w, found.early, status);
     if (found.rc != MPI_SUCCESS)
         return found.rc;
-    return SW_FAR_MRECV(w->count, w->buffer, w->type->handle, &found.message,
+    return sw_far_mrecv(w->buffer, w->count, w->type->handle, &found.message,
                         status);
 }

@@ -17,6 +17,8 @@ typedef enum {
     SW_SEND_STANDARD,
     SW_SEND_SYNCHRONOUS,        /* complete only when a receive has met it  */
     SW_SEND_BUFFERED,           /* complete at once                         */
+    SW_SEND_READY,              /* standard, and a receive is there: of the
+                                   host's                                   */
 } sw_send_mode_t;
 
 typedef struct sw_near_send {

@@ -179,33 +179,21 @@ static sw_partitioned_t *initialize(bool sends, const void *user,
     return p;
 }
 
-static int initialized(sw_partitioned_t *p, MPI_Request *request)
+bool sw_partitioned_init(bool sends, const void *buf, int partitions,
+                         MPI_Count count, MPI_Datatype datatype, int peer,
+                         int tag, MPI_Comm comm, MPI_Request *request, int *rc)
 {
+    *rc = MPI_SUCCESS;
+    sw_partitioned_t *p = initialize(sends, buf, partitions, count, datatype,
+                                     peer, tag, comm, rc);
+    if (!p)
+        return *rc != MPI_SUCCESS;
     sw_listed_request(&p->listed);
     p->track.persistent = true;
     sw_track_add(&p->track);
     *request = p->track.handle;
-    return MPI_SUCCESS;
+    return true;
 }
-
-#define INITIALIZE(NAME, SENDS, BUFFER)                                 \
-int sw_MPI_##NAME(BUFFER, int partitions, MPI_Count count,              \
-                  MPI_Datatype type, int peer, int tag, MPI_Comm comm,  \
-                  MPI_Info info, MPI_Request *request)                  \
-{                                                                       \
-    int result = MPI_SUCCESS;                                           \
-    sw_partitioned_t *p = initialize(SENDS, buffer, partitions, count,  \
-                                     type, peer, tag, comm, &result);   \
-    if (p)                                                              \
-        return initialized(p, request);                                 \
-    return result != MPI_SUCCESS                                        \
-        ? result                                                        \
-        : host.NAME(buffer, partitions, count, type, peer, tag, comm,   \
-                    info, request);                                     \
-}
-
-INITIALIZE(Psend_init, true, const void *buffer)
-INITIALIZE(Precv_init, false, void *buffer)
 
 /* The message that a request is of, if it is ours. Another thread may wait for
  * it. */

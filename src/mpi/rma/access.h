@@ -34,26 +34,4 @@ static inline const sw_datatype_t *sw_access_type(MPI_Datatype type)
                                       &code);
 }
 
-/* The request of an access that is over: one of the host's, for a message to
- * MPI_PROC_NULL. */
-static inline int sw_access_request(MPI_Request *request)
-{
-    return host.Isend(NULL, 0, MPI_BYTE, MPI_PROC_NULL, 0, MPI_COMM_WORLD,
-                      request);
-}
-
-/* Define sw_MPI_NAME and sw_MPI_RNAME: ours if BODY is true. An access to
- * MPI_PROC_NULL is the host's: it judges the rest, and asks for no epoch. */
-#define SW_ACCESS_LIST(...) __VA_ARGS__
-#define SW_ACCESSES(NAME, RNAME, PARAMETERS, ARGUMENTS, BODY)           \
-SW_WIN_CALL(NAME, (SW_ACCESS_LIST PARAMETERS, MPI_Win win),             \
-            (SW_ACCESS_LIST ARGUMENTS, win), BODY)                      \
-SW_WIN_CALL(RNAME,                                                      \
-            (SW_ACCESS_LIST PARAMETERS, MPI_Win win,                    \
-             MPI_Request *request),                                     \
-            (SW_ACCESS_LIST ARGUMENTS, win, request),                   \
-            request && (BODY) &&                                        \
-                (result != MPI_SUCCESS ||                                   \
-                 ((result = sw_access_request(request)), true)))
-
 #endif

@@ -6,6 +6,7 @@
  * Where the data are no plain arrays of it, this member alone works on the
  * target's memory meanwhile: it packs that, combines, and unpacks it again.
  */
+#include "calls.h"
 #include "far.h"
 
 #include "mpi/base/decode.h"
@@ -321,50 +322,45 @@ static inline bool again(sw_win_t *w, const void *origin, int64_t count,
     return true;
 }
 
-#define ACCUMULATES(SUFFIX, COUNT)                                      \
-SW_ACCESSES(Accumulate##SUFFIX, Raccumulate##SUFFIX,                    \
-            (const void *origin, COUNT count, MPI_Datatype type,        \
-             int target, MPI_Aint disp, COUNT target_count,             \
-             MPI_Datatype target_type, MPI_Op op),                      \
-            (origin, count, type, target, disp, target_count,           \
-             target_type, op),                                          \
-            again(w, origin, count, type, target, disp, target_count,   \
-                  target_type, op, &result) ||                          \
-            accumulate(w, &(const call_t){                              \
-                .origin = origin, .origin_count = count,                \
-                .origin_type = type, .target = target, .disp = disp,    \
-                .count = target_count, .type = target_type, .op = op},  \
-                false, &result))                                        \
-SW_ACCESSES(Get_accumulate##SUFFIX, Rget_accumulate##SUFFIX,            \
-            (const void *origin, COUNT count, MPI_Datatype type,        \
-             void *fetched, COUNT fetched_count,                        \
-             MPI_Datatype fetched_type, int target, MPI_Aint disp,      \
-             COUNT target_count, MPI_Datatype target_type, MPI_Op op),  \
-            (origin, count, type, fetched, fetched_count, fetched_type, \
-             target, disp, target_count, target_type, op),              \
-            accumulate(w, &(const call_t){                              \
-                .origin = origin, .origin_count = count,                \
-                .origin_type = type, .result = fetched,                 \
-                .result_count = fetched_count,                          \
-                .result_type = fetched_type, .target = target,          \
-                .disp = disp, .count = target_count,                    \
-                .type = target_type, .op = op, .fetches = true},        \
-                false, &result))
+bool sw_accumulate(sw_win_t *w, const void *origin_addr, int64_t origin_count,
+                   MPI_Datatype origin_datatype, int target_rank,
+                   MPI_Aint target_disp, int64_t target_count,
+                   MPI_Datatype target_datatype, MPI_Op op, int *rc)
+{
+    return again(w, origin_addr, origin_count, origin_datatype, target_rank,
+                 target_disp, target_count, target_datatype, op, rc) ||
+           accumulate(w, &(const call_t){
+               .origin = origin_addr, .origin_count = origin_count,
+               .origin_type = origin_datatype, .target = target_rank,
+               .disp = target_disp, .count = target_count,
+               .type = target_datatype, .op = op}, false, rc);
+}
 
-ACCUMULATES(, int)
-#if SW_LARGE_COUNT
-ACCUMULATES(_c, MPI_Count)
-#endif
+bool sw_get_accumulate(sw_win_t *w, const void *origin_addr,
+                       int64_t origin_count, MPI_Datatype origin_datatype,
+                       void *result_addr, int64_t result_count,
+                       MPI_Datatype result_datatype, int target_rank,
+                       MPI_Aint target_disp, int64_t target_count,
+                       MPI_Datatype target_datatype, MPI_Op op, int *rc)
+{
+    return accumulate(w, &(const call_t){
+        .origin = origin_addr, .origin_count = origin_count,
+        .origin_type = origin_datatype, .result = result_addr,
+        .result_count = result_count, .result_type = result_datatype,
+        .target = target_rank, .disp = target_disp, .count = target_count,
+        .type = target_datatype, .op = op, .fetches = true}, false, rc);
+}
 
-SW_WIN_CALL(Fetch_and_op,
-            (const void *origin, void *fetched, MPI_Datatype type, int target,
-             MPI_Aint disp, MPI_Op op, MPI_Win win),
-            (origin, fetched, type, target, disp, op, win),
-            accumulate(w, &(const call_t){
-                .origin = origin, .origin_count = 1, .origin_type = type,
-                .result = fetched, .result_count = 1, .result_type = type,
-                .target = target, .disp = disp, .count = 1, .type = type,
-                .op = op, .fetches = true}, true, &result))
+bool sw_fetch_and_op(sw_win_t *w, const void *origin_addr, void *result_addr,
+                     MPI_Datatype datatype, int target_rank,
+                     MPI_Aint target_disp, MPI_Op op, int *rc)
+{
+    return accumulate(w, &(const call_t){
+        .origin = origin_addr, .origin_count = 1, .origin_type = datatype,
+        .result = result_addr, .result_count = 1, .result_type = datatype,
+        .target = target_rank, .disp = target_disp, .count = 1,
+        .type = datatype, .op = op, .fetches = true}, true, rc);
+}
 
 /* Integers, logicals and bytes can be compared and swapped. MPICH and its kin
  * take characters besides (MPICH 4.0 and Intel MPI not MPI_WCHAR), and
@@ -408,45 +404,40 @@ static int swap_aside(sw_win_t *w, int target, const sw_access_t *a,
     return error;
 }
 
-static bool swap(sw_win_t *w, const void *origin, const void *compare,
-                 void *fetched, MPI_Datatype type, int target, int64_t disp,
-                 int *result)
+bool sw_compare_and_swap(sw_win_t *w, const void *origin_addr,
+                         const void *compare_addr, void *result_addr,
+                         MPI_Datatype datatype, int target_rank,
+                         MPI_Aint target_disp, int *rc)
 {
     sw_access_t a;
-    if (!sw_access(w, target, disp, 1, type, &a, result) || !can_swap(a.type))
+    if (!sw_access(w, target_rank, target_disp, 1, datatype, &a, rc) || !can_swap(a.type))
         return false;
     if (!a.bytes)
         return true;
     bool aside = a.far || a.bytes > sizeof(uint64_t);
-    if (aside || sw_out_of_reach(origin, a.type) ||
-        sw_out_of_reach(compare, a.type) || sw_out_of_reach(fetched, a.type)) {
+    if (aside || sw_out_of_reach(origin_addr, a.type) ||
+        sw_out_of_reach(compare_addr, a.type) || sw_out_of_reach(result_addr, a.type)) {
         MPI_Comm comm = sw_private_comm(MPI_COMM_WORLD);
         SW_BYTES(mine, a.bytes);
         SW_BYTES(wanted, a.bytes);
         SW_BYTES(old, a.bytes);
         int error = MPI_SUCCESS;
-        sw_pack(origin, 1, a.type, mine, comm);
-        sw_pack(compare, 1, a.type, wanted, comm);
+        sw_pack(origin_addr, 1, a.type, mine, comm);
+        sw_pack(compare_addr, 1, a.type, wanted, comm);
         if (aside)
-            error = swap_aside(w, target, &a, mine, wanted, old);
+            error = swap_aside(w, target_rank, &a, mine, wanted, old);
         else
-            w->stored |= sw_rma_swap(&w->share, target, a.bytes, a.at, mine,
+            w->stored |= sw_rma_swap(&w->share, target_rank, a.bytes, a.at, mine,
                                      wanted, old);
         if (error == MPI_SUCCESS)
-            sw_unpack(old, fetched, 1, a.type, comm);
+            sw_unpack(old, result_addr, 1, a.type, comm);
         else
-            *result = sw_win_raise(w, error);
+            *rc = sw_win_raise(w, error);
     } else {
-        w->stored |= sw_rma_swap(&w->share, target, a.bytes, a.at, origin,
-                                 compare, fetched);
+        w->stored |= sw_rma_swap(&w->share, target_rank, a.bytes, a.at, origin_addr,
+                                 compare_addr, result_addr);
     }
     sw_win_count(SW_WIN_FETCH, a.bytes);
     sw_win_turn(w);
     return true;
 }
-
-SW_WIN_CALL(Compare_and_swap,
-            (const void *origin, const void *compare, void *fetched,
-             MPI_Datatype type, int target, MPI_Aint disp, MPI_Win win),
-            (origin, compare, fetched, type, target, disp, win),
-            swap(w, origin, compare, fetched, type, target, disp, &result))

@@ -7,7 +7,7 @@
  * MPI_Win_complete where there was no access. MPI_Win_start waits for nothing,
  * as with the hosts.
  */
-#include "window.h"
+#include "calls.h"
 
 #define FENCES (MPI_MODE_NOSTORE | MPI_MODE_NOPUT | MPI_MODE_NOPRECEDE | \
                 MPI_MODE_NOSUCCEED)
@@ -18,12 +18,12 @@ static bool passive(const sw_win_t *w)
     return atomic_load_explicit(&w->locks, memory_order_relaxed) > 0;
 }
 
-static bool fence(sw_win_t *w, int assertion, int *result)
+bool sw_win_fence(sw_win_t *w, int assertion, int *rc)
 {
     if (assertion & ~FENCES)
         return false;
     if (passive(w) || w->starts >= 0 || w->posts >= 0) {
-        *result = sw_win_raise(w, MPI_ERR_RMA_SYNC);
+        *rc = sw_win_raise(w, MPI_ERR_RMA_SYNC);
         return true;
     }
     sw_win_will_wait();
@@ -31,13 +31,10 @@ static bool fence(sw_win_t *w, int assertion, int *result)
     sw_win_count(SW_WIN_FENCE, 0);
     if (sw_coll_barrier(w->ring) == SW_BROKEN) {
         sw_ring_give_up(w->ring);
-        *result = sw_win_lost(w);
+        *rc = sw_win_lost(w);
     }
     return true;
 }
-
-SW_WIN_CALL(Win_fence, (int assertion, MPI_Win win), (assertion, win),
-            fence(w, assertion, &result))
 
 /* A group's members by their ranks in the window, which `to` has room for.
  * Less than 0: it is none. */
@@ -59,14 +56,14 @@ static int members_of(const sw_win_t *w, MPI_Group group, int *to)
     return n;
 }
 
-static bool start(sw_win_t *w, MPI_Group group, int assertion, int *result)
+bool sw_win_start(sw_win_t *w, MPI_Group group, int assertion, int *rc)
 {
     if (group == MPI_GROUP_NULL || assertion & ~MPI_MODE_NOCHECK)
         return false;
     int n = w->starts >= 0 || passive(w)
                 ? -1 : members_of(w, group, w->members);
     if (n < 0) {
-        *result = sw_win_raise(w, MPI_ERR_RMA_SYNC);
+        *rc = sw_win_raise(w, MPI_ERR_RMA_SYNC);
         return true;
     }
     w->fenced = false;
@@ -95,29 +92,26 @@ bool sw_win_await_post(const sw_win_t *w, int target)
     return true;
 }
 
-SW_WIN_CALL(Win_start, (MPI_Group group, int assertion, MPI_Win win),
-            (group, assertion, win), start(w, group, assertion, &result))
-
 /* Open MPI takes this for right on a window that has seen no epoch. */
-static bool complete_nothing(const sw_win_t *w, int *result)
+static bool complete_nothing(const sw_win_t *w, int *rc)
 {
 #ifdef OMPI_MAJOR_VERSION
-    *result = sw_win_raise(w, MPI_ERR_RMA_SYNC);
+    *rc = sw_win_raise(w, MPI_ERR_RMA_SYNC);
     return true;
 #else
     return false;
 #endif
 }
 
-static bool complete(sw_win_t *w, int *result)
+bool sw_win_complete(sw_win_t *w, int *rc)
 {
     if (w->starts < 0)
-        return complete_nothing(w, result);
+        return complete_nothing(w, rc);
     for (int i = 0; i < w->starts; i++) {
         _Atomic int *access = &w->target[w->members[i]].access;
         if (atomic_load(access) & SW_WIN_UNPOSTED &&
             !sw_win_await_post(w, w->members[i]))
-            *result = sw_win_lost(w);
+            *rc = sw_win_lost(w);
         atomic_store(access, 0);
         sw_rma_complete(&w->share, w->members[i]);
     }
@@ -126,16 +120,14 @@ static bool complete(sw_win_t *w, int *result)
     return true;
 }
 
-SW_WIN_CALL(Win_complete, (MPI_Win win), (win), complete(w, &result))
-
-static bool post(sw_win_t *w, MPI_Group group, int assertion, int *result)
+bool sw_win_post(sw_win_t *w, MPI_Group group, int assertion, int *rc)
 {
     if (group == MPI_GROUP_NULL || assertion & ~POSTS)
         return false;
     SW_ARRAY(int, origins, w->share.n);
     int n = w->posts >= 0 ? -1 : members_of(w, group, origins);
     if (n < 0) {
-        *result = sw_win_raise(w, MPI_ERR_RMA_SYNC);
+        *rc = sw_win_raise(w, MPI_ERR_RMA_SYNC);
         return true;
     }
     w->fenced = false;
@@ -145,23 +137,18 @@ static bool post(sw_win_t *w, MPI_Group group, int assertion, int *result)
     return true;
 }
 
-SW_WIN_CALL(Win_post, (MPI_Group group, int assertion, MPI_Win win),
-            (group, assertion, win), post(w, group, assertion, &result))
-
-static bool await(sw_win_t *w, int *result)
+bool sw_win_wait(sw_win_t *w, int *rc)
 {
     if (w->posts < 0)
         return false;
     sw_win_will_wait();
     if (!sw_rma_await_complete(&w->share, (uint32_t)w->posts))
-        *result = sw_win_lost(w);
+        *rc = sw_win_lost(w);
     w->posts = -1;
     return true;
 }
 
-SW_WIN_CALL(Win_wait, (MPI_Win win), (win), await(w, &result))
-
-static bool test(sw_win_t *w, int *flag)
+bool sw_win_test(sw_win_t *w, int *flag, int *rc)
 {
     if (w->posts < 0 || !flag)
         return false;
@@ -172,5 +159,3 @@ static bool test(sw_win_t *w, int *flag)
         sw_win_turn_slow();
     return true;
 }
-
-SW_WIN_CALL(Win_test, (MPI_Win win, int *flag), (win, flag), test(w, flag))

@@ -5,7 +5,7 @@
  * the processor from putting a store off behind a later load. After a short
  * update, a locked instruction, it has put none off.
  */
-#include "window.h"
+#include "calls.h"
 
 /* May this member take a lock now? A fence's epoch may end silently. */
 static bool may_lock(const sw_win_t *w, const sw_win_target_t *t)
@@ -14,7 +14,7 @@ static bool may_lock(const sw_win_t *w, const sw_win_target_t *t)
            (t ? !atomic_load(&t->access) : !atomic_load(&w->locks));
 }
 
-static bool lock(sw_win_t *w, int type, int rank, int assertion, int *result)
+bool sw_win_lock(sw_win_t *w, int type, int rank, int assertion, int *rc)
 {
     bool exclusive = type == MPI_LOCK_EXCLUSIVE;
     if (!sw_win_is_target(w, rank) || assertion & ~MPI_MODE_NOCHECK ||
@@ -22,7 +22,7 @@ static bool lock(sw_win_t *w, int type, int rank, int assertion, int *result)
         return false;
     sw_win_target_t *t = &w->target[rank];
     if (!may_lock(w, t)) {
-        *result = sw_win_raise(w, MPI_ERR_RMA_SYNC);
+        *rc = sw_win_raise(w, MPI_ERR_RMA_SYNC);
         return true;
     }
     int how = assertion ? SW_WIN_UNCHECKED
@@ -31,7 +31,7 @@ static bool lock(sw_win_t *w, int type, int rank, int assertion, int *result)
     w->fenced = false;
     if (how != SW_WIN_UNCHECKED &&
         !sw_rma_lock(&w->share, rank, exclusive, atomic_load(&w->locks) > 0)) {
-        *result = sw_win_lost(w);
+        *rc = sw_win_lost(w);
         return true;
     }
     atomic_fetch_add(&w->locks, 1);
@@ -40,11 +40,7 @@ static bool lock(sw_win_t *w, int type, int rank, int assertion, int *result)
     return true;
 }
 
-SW_WIN_CALL(Win_lock, (int type, int rank, int assertion, MPI_Win win),
-            (type, rank, assertion, win),
-            lock(w, type, rank, assertion, &result))
-
-static bool unlock(sw_win_t *w, int rank)
+bool sw_win_unlock(sw_win_t *w, int rank, int *rc)
 {
     sw_win_target_t *t = sw_win_is_target(w, rank) ? &w->target[rank] : NULL;
     int how = t ? atomic_load(&t->access) & SW_WIN_LOCKED : 0;
@@ -58,20 +54,18 @@ static bool unlock(sw_win_t *w, int rank)
     return true;
 }
 
-SW_WIN_CALL(Win_unlock, (int rank, MPI_Win win), (rank, win), unlock(w, rank))
-
-static bool lock_all(sw_win_t *w, int assertion, int *result)
+bool sw_win_lock_all(sw_win_t *w, int assertion, int *rc)
 {
     if (assertion & ~MPI_MODE_NOCHECK)
         return false;
     if (!may_lock(w, NULL)) {
-        *result = sw_win_raise(w, MPI_ERR_RMA_SYNC);
+        *rc = sw_win_raise(w, MPI_ERR_RMA_SYNC);
         return true;
     }
     sw_win_will_wait();
     w->fenced = false;
     if (!assertion && !sw_rma_lock_all(&w->share, false)) {
-        *result = sw_win_lost(w);
+        *rc = sw_win_lost(w);
         return true;
     }
     atomic_fetch_add(&w->locks, 1);
@@ -80,10 +74,7 @@ static bool lock_all(sw_win_t *w, int assertion, int *result)
     return true;
 }
 
-SW_WIN_CALL(Win_lock_all, (int assertion, MPI_Win win), (assertion, win),
-            lock_all(w, assertion, &result))
-
-static bool unlock_all(sw_win_t *w)
+bool sw_win_unlock_all(sw_win_t *w, int *rc)
 {
     int how = atomic_load(&w->all);
     if (!how)
@@ -95,8 +86,6 @@ static bool unlock_all(sw_win_t *w)
     sw_win_turn(w);
     return true;
 }
-
-SW_WIN_CALL(Win_unlock_all, (MPI_Win win), (win), unlock_all(w))
 
 /* May a store of this member's still be put off? Of several threads each would
  * know of its own alone. Elsewhere a locked instruction is no fence. */
@@ -136,12 +125,18 @@ static bool any_locked(const sw_win_t *w)
     return atomic_load_explicit(&w->locks, memory_order_relaxed) > 0;
 }
 
-SW_WIN_CALL(Win_flush, (int rank, MPI_Win win), (rank, win),
-            flush(w, is_locked(w, rank)))
-SW_WIN_CALL(Win_flush_local, (int rank, MPI_Win win), (rank, win),
-            flush(w, is_locked(w, rank)))
-SW_WIN_CALL(Win_flush_all, (MPI_Win win), (win), flush(w, any_locked(w)))
-SW_WIN_CALL(Win_flush_local_all, (MPI_Win win), (win),
-            flush(w, any_locked(w)))
-SW_WIN_CALL(Win_sync, (MPI_Win win), (win),
-            (w->stored = true, flush(w, true)))
+bool sw_win_flush(sw_win_t *w, int rank, int *rc)
+{
+    return flush(w, is_locked(w, rank));
+}
+
+bool sw_win_flush_all(sw_win_t *w, int *rc)
+{
+    return flush(w, any_locked(w));
+}
+
+bool sw_win_sync(sw_win_t *w, int *rc)
+{
+    w->stored = true;
+    return flush(w, true);
+}

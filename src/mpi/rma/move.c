@@ -2,6 +2,7 @@
  * move.c - MPI_Put and MPI_Get: copies between this member's memory and a
  * target's, by the layouts of both.
  */
+#include "calls.h"
 #include "far.h"
 #include "places.h"
 
@@ -161,25 +162,30 @@ static bool move(sw_win_t *w, bool put, void *user, int64_t count,
     return true;
 }
 
-#define PUT_GET(SUFFIX, COUNT)                                          \
-SW_ACCESSES(Put##SUFFIX, Rput##SUFFIX,                                  \
-            (const void *origin, COUNT count, MPI_Datatype type,        \
-             int target, MPI_Aint disp, COUNT target_count,             \
-             MPI_Datatype target_type),                                 \
-            (origin, count, type, target, disp, target_count,           \
-             target_type),                                              \
-            move(w, true, (void *)(uintptr_t)origin, count, type,       \
-                 target, disp, target_count, target_type, &result))     \
-SW_ACCESSES(Get##SUFFIX, Rget##SUFFIX,                                  \
-            (void *origin, COUNT count, MPI_Datatype type, int target,  \
-             MPI_Aint disp, COUNT target_count,                         \
-             MPI_Datatype target_type),                                 \
-            (origin, count, type, target, disp, target_count,           \
-             target_type),                                              \
-            move(w, false, origin, count, type, target, disp,           \
-                 target_count, target_type, &result))
+bool sw_put(sw_win_t *w, const void *origin_addr, int64_t origin_count,
+            MPI_Datatype origin_datatype, int target_rank,
+            MPI_Aint target_disp, int64_t target_count,
+            MPI_Datatype target_datatype, int *rc)
+{
+    return move(w, true, (void *)(uintptr_t)origin_addr, origin_count,
+                origin_datatype, target_rank, target_disp, target_count,
+                target_datatype, rc);
+}
 
-PUT_GET(, int)
-#if SW_LARGE_COUNT
-PUT_GET(_c, MPI_Count)
-#endif
+bool sw_get(sw_win_t *w, void *origin_addr, int64_t origin_count,
+            MPI_Datatype origin_datatype, int target_rank,
+            MPI_Aint target_disp, int64_t target_count,
+            MPI_Datatype target_datatype, int *rc)
+{
+    return move(w, false, origin_addr, origin_count, origin_datatype,
+                target_rank, target_disp, target_count, target_datatype, rc);
+}
+
+/* One of the host's, for a message to MPI_PROC_NULL. */
+bool sw_access_requested(MPI_Request *request, int *rc)
+{
+    if (*rc == MPI_SUCCESS)
+        *rc = host.Isend(NULL, 0, MPI_BYTE, MPI_PROC_NULL, 0, MPI_COMM_WORLD,
+                         request);
+    return true;
+}

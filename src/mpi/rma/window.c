@@ -70,7 +70,7 @@ void sw_win_turn_slow(void)
 }
 
 /* Shows memory. Returns where peers find it in the arena. */
-static uint64_t settle(const void *base, MPI_Aint size)
+uint64_t sw_win_settle(const void *base, MPI_Aint size)
 {
     return base && size > 0 ? sw_show_whole(base, (size_t)size) : UINT64_MAX;
 }
@@ -79,7 +79,7 @@ static uint64_t settle(const void *base, MPI_Aint size)
 static uint64_t settled(const void *base, MPI_Aint size)
 {
     sw_show_freeze(base, (size_t)size);
-    return settle(base, size);
+    return sw_win_settle(base, size);
 }
 
 static void remember(const sw_win_t *w)
@@ -107,48 +107,39 @@ static void made(MPI_Win win, const sw_win_memory_t *m, MPI_Comm comm)
     }
 }
 
-/* BEFORE, AFTER: where its memory is shown, as of then; then what it is. */
-#define WINDOW(NAME, PARAMETERS, ARGUMENTS, BEFORE, AFTER, ...)         \
-int sw_MPI_##NAME PARAMETERS                                            \
-{                                                                       \
-    SW_INSIDE;                                                          \
-    uint64_t shown = BEFORE;                                            \
-    int result = host.NAME ARGUMENTS;                                   \
-    if (result == MPI_SUCCESS)                                          \
-        made(*win, &(const sw_win_memory_t){__VA_ARGS__, AFTER}, comm); \
-    return result;                                                      \
+int sw_win_created(int rc, void *base, MPI_Aint size, int64_t unit,
+                   uint64_t shown, MPI_Comm comm, const MPI_Win *win)
+{
+    if (rc == MPI_SUCCESS)
+        made(*win, &(const sw_win_memory_t){SW_WIN_CREATED, base, size, unit,
+                                            shown}, comm);
+    return rc;
 }
 
-#define CREATED(SUFFIX, UNIT)                                           \
-WINDOW(Win_create##SUFFIX,                                              \
-       (void *base, MPI_Aint size, UNIT unit, MPI_Info info,            \
-        MPI_Comm comm, MPI_Win *win),                                   \
-       (base, size, unit, info, comm, win), settle(base, size), shown,  \
-       SW_WIN_CREATED, base, size, unit)
-#define ALLOCATED(NAME, UNIT, KIND)                                     \
-WINDOW(NAME,                                                            \
-       (MPI_Aint size, UNIT unit, MPI_Info info, MPI_Comm comm,         \
-        void *base, MPI_Win *win),                                      \
-       (size, unit, info, comm, base, win), UINT64_MAX,                 \
-       shown = settled(*(void **)base, size), KIND, *(void **)base,     \
-       size, unit)
+/* `base`: the address of a pointer to it, as MPI has that. */
+int sw_win_allocated(int rc, sw_win_kind_t kind, void *base, MPI_Aint size,
+                     int64_t unit, MPI_Comm comm, const MPI_Win *win)
+{
+    if (rc == MPI_SUCCESS) {
+        void *at = *(void **)base;
+        made(*win, &(const sw_win_memory_t){kind, at, size, unit,
+                                            settled(at, size)}, comm);
+    }
+    return rc;
+}
 
-CREATED(, int)
-ALLOCATED(Win_allocate, int, SW_WIN_ALLOCATED)
-ALLOCATED(Win_allocate_shared, int, SW_WIN_SHARED_MEMORY)
-#if SW_LARGE_COUNT
-CREATED(_c, MPI_Aint)
-ALLOCATED(Win_allocate_c, MPI_Aint, SW_WIN_ALLOCATED)
-ALLOCATED(Win_allocate_shared_c, MPI_Aint, SW_WIN_SHARED_MEMORY)
-#endif
-WINDOW(Win_create_dynamic, (MPI_Info info, MPI_Comm comm, MPI_Win *win),
-       (info, comm, win), UINT64_MAX, shown, SW_WIN_DYNAMIC, NULL, INT64_MAX,
-       1)
+int sw_win_created_dynamic(int rc, MPI_Comm comm, const MPI_Win *win)
+{
+    if (rc == MPI_SUCCESS)
+        made(*win, &(const sw_win_memory_t){SW_WIN_DYNAMIC, NULL, INT64_MAX,
+                                            1, UINT64_MAX}, comm);
+    return rc;
+}
 
 int sw_MPI_Win_attach(MPI_Win win, void *base, MPI_Aint size)
 {
     SW_INSIDE;
-    uint64_t offset = settle(base, size);
+    uint64_t offset = sw_win_settle(base, size);
     int result = host.Win_attach(win, base, size);
     sw_win_t *w = sw_win(win);
     if (w && result == MPI_SUCCESS && offset != UINT64_MAX)

@@ -204,16 +204,14 @@ static inline void sw_win_count(int deed, size_t bytes)
         sw_win_count_slow(deed, bytes);
 }
 
-/* Define sw_MPI_NAME: ours if BODY, an expression in w and &result, is true. */
-#define SW_WIN_CALL(NAME, PARAMETERS, ARGUMENTS, BODY)                  \
-int sw_MPI_##NAME PARAMETERS                                            \
-{                                                                       \
-    int result = MPI_SUCCESS;                                           \
-    sw_win_t *w = sw_win(win);                                          \
-    if (w && sw_likely(BODY))                                           \
-        return result;                                                  \
-    SW_AWAY;                                                            \
-    return host.NAME ARGUMENTS;                                         \
-}
+/* The host has made a window (if rc is MPI_SUCCESS): of the program's memory,
+ * which is shown at `shown`; of memory that the host has allocated; of none yet.
+ * Each returns rc. */
+uint64_t sw_win_settle(const void *base, MPI_Aint size);
+int sw_win_created(int rc, void *base, MPI_Aint size, int64_t unit,
+                   uint64_t shown, MPI_Comm comm, const MPI_Win *win);
+int sw_win_allocated(int rc, sw_win_kind_t kind, void *base, MPI_Aint size,
+                     int64_t unit, MPI_Comm comm, const MPI_Win *win);
+int sw_win_created_dynamic(int rc, MPI_Comm comm, const MPI_Win *win);
 
 #endif

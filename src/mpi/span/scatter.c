@@ -11,6 +11,9 @@
 
 #include "node/temporary.h"
 
+/* Much of the stack is below these functions. */
+#define FEW 4
+
 /* A member's own place: its buffer, or, where that has gaps, memory that stands
  * in. */
 static sw_spot_t own_place(const sw_data_t *recv, size_t bytes)
@@ -39,7 +42,7 @@ static void receive_apart(sw_rooted_t *r, sw_spot_t *place, char *letter,
                           const sw_data_t *recv)
 {
     sw_span_t *s = r->s;
-    SW_ARRAY(sw_loan_t, loan, s->here);
+    SW_ARRAY_OF(sw_loan_t, loan, FEW, s->here);
     sw_spot_t *own = &place[s->mine];
     uint64_t came = own->came;
     *own = own_place(recv, r->bytes);
@@ -67,7 +70,7 @@ static void receive_parcel(sw_rooted_t *r, sw_spot_t *place, char *letter,
                            const sw_data_t *recv)
 {
     sw_span_t *s = r->s;
-    SW_ARRAY(sw_extent_t, list, s->here);
+    SW_ARRAY_OF(sw_extent_t, list, FEW, s->here);
     int64_t at = 0;
     for (int i = 0; i < s->here; i++) {
         list[i] = (sw_extent_t){at, place[i].came};
@@ -85,7 +88,7 @@ static void receive(sw_rooted_t *r, const sw_data_t *recv)
 {
     sw_span_t *s = r->s;
     size_t all = 0;
-    SW_ARRAY(sw_spot_t, place, s->here);
+    SW_ARRAY_OF(sw_spot_t, place, FEW, s->here);
     for (int i = 0; i < s->here; i++)
         place[i] = (sw_spot_t){.at = NULL};
     char *letter = sw_rooted_open(r, r->gate.home, place);
@@ -150,10 +153,10 @@ static void send(sw_rooted_t *r, const void *buffer, const sw_blocks_t *blocks,
     sw_span_t *s = r->s;
     const sw_gate_t *g = &r->gate;
     int far = g->is_root || g->is_gate ? sw_rooted_far(r) : 0;
-    SW_ARRAY(sw_spot_t, place, far);
+    SW_ARRAY_OF(sw_spot_t, place, FEW, far);
     SW_ARRAY(char *, box, s->nodes);
-    SW_ARRAY(sw_extent_t, list, s->here);
-    SW_ARRAY(sw_data_t, data, s->here);
+    SW_ARRAY_OF(sw_extent_t, list, FEW, s->here);
+    SW_ARRAY_OF(sw_data_t, data, FEW, s->here);
     sw_blocks_t near = {.list = list};
     char *listed = NULL;
     if (g->is_root) {

@@ -25,6 +25,15 @@
 bool sw_span_ready(sw_comm_t *c, sw_collective_t id, size_t bytes,
                    const sw_reducer_t *reducer, sw_reason_t *reason);
 
+/* Carry a member's part out (coll/coll.h). `key`: the bytes that sw_span_ready
+ * was asked with. SW_SPAN_DECLINED: of an Alltoallv or Alltoallw no member knew
+ * how large the whole is, but all know now, and the host serves. */
+enum { SW_SPAN_DECLINED = -1 };
+int sw_span_move(sw_span_t *s, const sw_coll_move_t *m, size_t key);
+int sw_span_fold(sw_span_t *s, const sw_coll_fold_t *f,
+                 const sw_operation_t *o);
+
+/* They do it by one of these. */
 int sw_span_barrier(sw_span_t *s);
 int sw_span_bcast(sw_span_t *s, int root, const sw_data_t *buffer,
                   size_t bytes);
@@ -39,16 +48,13 @@ int sw_span_scatter(sw_span_t *s, int root, const void *send,
 int sw_span_scatterv(sw_span_t *s, int root, const void *send,
                      const sw_blocks_t *blocks, const sw_data_t *recv,
                      size_t bytes);
-/* Allgather and Allgatherv. `key`: the bytes that sw_span_ready was asked
- * with. */
+/* Allgather and Allgatherv. `key`: see sw_span_move. */
 int sw_span_allgather(sw_span_t *s, sw_collective_t id, size_t key,
                       const sw_data_t *send, size_t bytes, void *recv,
                       const sw_blocks_t *blocks);
 int sw_span_alltoall(sw_span_t *s, const void *send, const sw_blocks_t *sends,
                      void *recv, const sw_blocks_t *recvs);
-/* Alltoallv and Alltoallw. SW_SPAN_DECLINED: no member knew how large the whole
- * is, but all know now, and the host serves. */
-enum { SW_SPAN_DECLINED = -1 };
+/* Alltoallv and Alltoallw: may decline. */
 int sw_span_alltoallv(sw_span_t *s, sw_collective_t id, const void *send,
                       const sw_blocks_t *sends, void *recv,
                       const sw_blocks_t *recvs);
