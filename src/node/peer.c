@@ -10,7 +10,6 @@
 #include "wait.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,11 +27,8 @@ static sw_token_t proof;
 static void allow_attach(void)
 {
     char scope[8];
-    int fd = open("/proc/sys/kernel/yama/ptrace_scope", O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return;
-    ssize_t n = read(fd, scope, sizeof scope);
-    close(fd);
+    int n = sw_os_read_text("/proc/sys/kernel/yama/ptrace_scope", scope,
+                            sizeof scope);
     if (n > 0 && scope[0] == '1')
         sw_os_allow_attach();
 }
