@@ -8,7 +8,6 @@
 #include "command.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,59 +16,6 @@
 #ifndef SW_VERSION
 #define SW_VERSION "unknown"
 #endif
-
-void sw_fail(int status, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    fputs("straightway: ", stderr);
-    vfprintf(stderr, format, args);
-    fputc('\n', stderr);
-    va_end(args);
-    exit(status);
-}
-
-void *sw_grab(size_t size)
-{
-    void *p = calloc(1, size ? size : 1);
-    if (!p)
-        sw_fail(SW_EXIT_FAILURE, "out of memory");
-    return p;
-}
-
-char *sw_text(const char *format, ...)
-{
-    char *text;
-    va_list args;
-    va_start(args, format);
-    if (vasprintf(&text, format, args) < 0)
-        sw_fail(SW_EXIT_FAILURE, "out of memory");
-    va_end(args);
-    return text;
-}
-
-const char *sw_self(void)
-{
-    static char path[PATH_MAX];
-    if (!*path) {
-        ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
-        if (n <= 0)
-            sw_fail(SW_EXIT_FAILURE, "cannot read /proc/self/exe: %s",
-                    strerror(errno));
-        path[n] = 0;
-    }
-    return path;
-}
-
-const char *sw_bin_dir(void)
-{
-    static char *dir;
-    if (!dir) {
-        dir = sw_text("%s", sw_self());
-        *strrchr(dir, '/') = 0;
-    }
-    return dir;
-}
 
 static const char *const commands[] = {
     "run", "profile", "doctor", "bench", "report", "diff", "merge", "whatif",
