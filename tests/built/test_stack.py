@@ -14,8 +14,8 @@ ROOMS = ["node", "topology", "coll", "p2p", "match", "layout", "offload",
 
 # What is called through a pointer: in the left, the right.
 HOOKS = {
-    "sw_wait_step": ["sw_comm_progress"],
-    "sw_comm_progress": ["sw_track_progress"],
+    "sw_wait_step": ["sw_progress"],
+    "sw_progress": ["sw_track_progress"],
     "sw_combine": ["sw_reduce_kernels"],
     "sw_matcher_local": ["sw_near_meet", "sw_matcher_rooms"],
     "sw_matcher_turn": ["sw_near_meet", "sw_matcher_rooms"],

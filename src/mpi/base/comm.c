@@ -6,7 +6,7 @@
 #include "away.h"
 #include "datatype.h"
 #include "failure.h"
-#include "link.h"
+#include "progress.h"
 #include "reach.h"
 
 #include "coll/agreement.h"
@@ -19,15 +19,7 @@
 sw_registry_cache_t sw_comm_cache[SW_COMMS_CACHED] =
     SW_REGISTRY_EMPTY(SW_COMMS_CACHED);
 static sw_registry_t comms = SW_REGISTRY(sw_comm_t, sw_comm_cache);
-/* The communicator whose members this thread may wait for. */
-static __thread MPI_Comm current
-    __attribute__((tls_model("initial-exec"))) = MPI_COMM_NULL;
-
 _Atomic bool sw_windows_made;
-
-static void nothing(void)
-{
-}
 
 /* This thread ends it: comm_end.c. */
 __thread MPI_Comm sw_comm_ending
@@ -36,7 +28,6 @@ __thread MPI_Comm sw_comm_ending
 _Atomic bool sw_comms_closing;
 
 _Atomic bool sw_comm_strangers;
-void (*sw_comm_serve)(void) = nothing;
 bool (*sw_away)(bool goes);
 
 /* The attribute's callbacks: nothing is copied to a duplicate. */
@@ -60,8 +51,7 @@ static int delete_attribute(MPI_Comm comm, int key, void *value, void *extra)
     if (atomic_load(&c->holds) > 1)
         outlive(c, comm);
     sw_registry_remove(&comms, c);
-    if (current == c->handle)
-        current = MPI_COMM_NULL;
+    sw_progress_end(c->handle);
     c->handle = MPI_COMM_NULL;
     sw_ring_t *ring = c->ring ? c->ring : c->lost;
     c->ring = c->lost = NULL;
@@ -273,7 +263,7 @@ static void meet_apart(sw_comm_t *c)
     c->reason = SW_REASON_APART;
     c->span = sw_span_adopt(c->handle, c->me, c->members, &why);
     if (c->span) {
-        sw_wait_progress = sw_comm_progress;
+        sw_wait_progress = sw_progress;
         return;
     }
     say_why(c, why);
@@ -304,7 +294,7 @@ static void meet_members(sw_comm_t *c)
     const char *why;
     c->ring = sw_agreement_open(all, answers, n, me, peer, &why);
     if (c->ring) {
-        sw_wait_progress = sw_comm_progress;
+        sw_wait_progress = sw_progress;
     } else {
         c->reason =
             why == sw_agreement_full ? SW_REASON_FULL : SW_REASON_APART;
@@ -327,7 +317,7 @@ sw_comm_t *sw_comm_enter(MPI_Comm comm)
 {
     sw_comm_t *c = sw_comm_state(comm);
     if (sw_likely(c))
-        current = comm;
+        sw_progress_use(comm);
     return c;
 }
 
@@ -347,50 +337,6 @@ sw_ring_t *sw_comm_settle(sw_comm_t *c)
     if (c->ring)
         sw_reach_review(c);
     return c->ring;
-}
-
-void sw_comm_use(MPI_Comm comm)
-{
-    current = comm;
-}
-
-/* Nanoseconds between two questions to the host about failures. */
-#define ASK 1000000
-
-/* The probe must raise no error on a communicator with a member that has died:
- * it is made on a private one. (Open MPI has one progress for all.) */
-static bool progress_with_failures(void)
-{
-    static __thread uint64_t asked
-        __attribute__((tls_model("initial-exec")));
-    int flag, rank;
-    host.Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, sw_private_comm(current), &flag,
-                MPI_STATUS_IGNORE);
-    uint64_t now = sw_os_now();
-    if (current == MPI_COMM_NULL || now - asked < ASK)
-        return false;
-    asked = now;
-    return sw_failure_of(current, &rank);
-}
-
-/* A probe drives the host's progress, and takes nothing: whatever it finds
- * stays where it is. It is made on the communicator at hand, or, where that was
- * freed, on the node's. (MPI_COMM_SELF would not do: MPICH answers for it
- * without looking at the network, and a peer in MPI_Win_lock would wait for us
- * for ever.) */
-bool sw_comm_progress(void)
-{
-    int flag;
-    bool lost = false;
-    if (sw_unlikely(sw_failure_told))
-        lost = progress_with_failures();
-    else if (current != MPI_COMM_NULL)
-        host.Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, current, &flag,
-                    MPI_STATUS_IGNORE);
-    else
-        sw_link_poke();
-    sw_comm_serve();
-    return lost;
 }
 
 sw_comm_served_t sw_comm_leave(sw_comm_t *c, sw_reason_t reason)

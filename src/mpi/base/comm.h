@@ -20,6 +20,7 @@
 #include "coll/coll.h"
 #include "offload/slates.h"
 #include "p2p/tally.h"
+#include "progress.h"
 
 /* Why the host served a call: the columns of --stats. */
 #define SW_REASONS(X)                                               \
@@ -99,10 +100,6 @@ extern _Atomic bool sw_windows_made __attribute__((visibility("hidden")));
 
 /* Has the program met processes that may be on other nodes? */
 extern _Atomic bool sw_comm_strangers __attribute__((visibility("hidden")));
-
-/* What a rank does for messages of its own while it waits: set by the room of
- * messages (mpi/p2p/messages.h). */
-extern void (*sw_comm_serve)(void) __attribute__((visibility("hidden")));
 
 void sw_comm_last(sw_comm_t *c);
 
@@ -195,11 +192,6 @@ static inline sw_ring_t *sw_comm_near(const sw_comm_t *c)
     return c->ring ? c->ring : c->span && !c->over ? c->span->ring : NULL;
 }
 
-/* Drive the host's progress, on the communicator this thread last used, and
- * ours (track.h): what a wait of ours does now and then. True: a member of that
- * communicator has died, or it was revoked. */
-bool sw_comm_progress(void);
-
 /* Leave it to the host from here on. */
 sw_comm_served_t sw_comm_leave(sw_comm_t *c, sw_reason_t reason);
 
@@ -216,7 +208,5 @@ extern __thread MPI_Comm sw_comm_ending
 /* The same after a collective that did not end well. Returns the error that the
  * host has raised. */
 int sw_comm_give_up(sw_comm_t *c);
-/* The communicator this thread uses now. */
-void sw_comm_use(MPI_Comm comm);
 
 #endif

@@ -19,6 +19,7 @@
 #include "comm.h"
 
 #include "node/base/settings.h"
+#include "progress.h"
 
 #include <stdlib.h>
 
@@ -43,7 +44,7 @@ static sw_team_t *team_of(sw_comm_t *c)
 {
     if (!c->team)
         c->team = c->ring ? sw_team_hold(c->ring->team) : made_team(c);
-    sw_wait_progress = sw_comm_progress;
+    sw_wait_progress = sw_progress;
     return c->team;
 }
 

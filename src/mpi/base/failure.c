@@ -10,6 +10,7 @@
 
 #include "raise.h"
 #include "comm.h"
+#include "progress.h"
 
 /* How long to wait for news that another member has heard already, ns. */
 #define NEWS 10000000000ull
@@ -75,7 +76,7 @@ int sw_failure_raise(MPI_Comm comm)
     int rank = MPI_ANY_SOURCE, flag, code = MPI_SUCCESS;
     while (!sw_failure_of(comm, &rank) && sw_failure_told &&
            sw_os_now() < end) {
-        sw_comm_progress();
+        sw_progress();
         sw_os_yield();
     }
     if (sw_failure_told)

@@ -10,6 +10,7 @@
 
 #include "counted.h"
 #include "moving.h"
+#include "mpi/base/progress.h"
 #include "mpi/base/raise.h"
 #include "mpi/span/spans.h"
 
@@ -32,7 +33,7 @@ static bool finish(sw_coll_call_t *k, int status)
 {
     if (sw_unlikely(atomic_load_explicit(&sw_windows_made,
                                          memory_order_relaxed)))
-        sw_comm_progress();
+        sw_progress();
     if (sw_unlikely(status != SW_OK))
         k->result = sw_raise(k->comm, sw_outcome(k->id, status));
     return true;

@@ -5,6 +5,7 @@
 
 #include "node/base/array.h"
 
+#include "mpi/base/progress.h"
 #include <stdlib.h>
 
 /* `check` tells that all of it has come. */
@@ -231,7 +232,7 @@ void sw_edge_way_end(const sw_edge_way_t *way)
 #ifdef OMPI_MAJOR_VERSION
     while (atomic_load(&way->exchange)) {
         sw_edge_ways_push_slow();
-        sw_comm_progress();
+        sw_progress();
     }
 #endif
 }
@@ -240,6 +241,6 @@ void sw_edge_ways_stop(void)
 {
     while (atomic_load(&sw_edge_ways_asking)) {
         sw_edge_ways_push_slow();
-        sw_comm_progress();
+        sw_progress();
     }
 }

@@ -9,6 +9,7 @@
 #include "contract/flavour.h"
 #include "contract/front.h"
 #include "mpi/base/host.h"
+#include "mpi/base/progress.h"
 #include "mpi/p2p/give.h"
 #include "mpi/request/track.h"
 #include "mpi/record/traffic.h"
@@ -120,7 +121,7 @@ static const char *bind_host(void *(*find)(const char *symbol))
 {
     const char *why = sw_host_bind(find);
 
-    sw_comm_serve = sw_track_progress;
+    sw_progress_serve = sw_track_progress;
     if (!why && sw_settings.enable)
         atomic_store(&sw_accelerate_switch, SW_ACCELERATE_ON);
     if (*sw_settings.whatif && sw_settings.profile) {

@@ -5,6 +5,7 @@
 
 #include "either.h"
 #include "mpi/base/guard.h"
+#include "mpi/base/progress.h"
 #include "node/control.h"
 #include "near_receive.h"
 #include "near_send.h"
@@ -46,7 +47,7 @@ void sw_messages_start(void)
     sw_way_start();
     if (sw_near_start()) {
         sw_track_kind_add(&sw_near_irecv_kind);
-        sw_wait_progress = sw_comm_progress;
+        sw_wait_progress = sw_progress;
         sw_control_messages = take_way;
     }
     start_agent();

@@ -3,6 +3,7 @@
  */
 #include "near_probe.h"
 
+#include "mpi/base/progress.h"
 #include "mpi/base/raise.h"
 #include "mpi/request/complete.h"
 #include "near_receive.h"
@@ -126,7 +127,7 @@ static bool find(sw_comm_t *c, const sw_pattern_t *p, bool blocking, bool takes,
         sw_track_poke(true);
         return false;
     }
-    sw_comm_use(c->handle);
+    sw_progress_use(c->handle);
     if (either)
         await_either(c, p, takes, found);
     else

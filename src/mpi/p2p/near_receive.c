@@ -3,6 +3,7 @@
  */
 #include "near_receive.h"
 
+#include "mpi/base/progress.h"
 #include "mpi/base/raise.h"
 #include "mpi/base/reach.h"
 #include "mpi/base/status.h"
@@ -251,7 +252,7 @@ int sw_near_received(sw_near_receive_t *r, MPI_Status *status)
 int sw_near_finish(sw_near_receive_t *r, MPI_Status *status)
 {
     MPI_Comm comm = r->what.comm->handle;
-    sw_comm_use(comm);
+    sw_progress_use(comm);
     if (!r->done)
         sw_near_await(&r->done);
     return sw_raise(comm, sw_near_received(r, status));

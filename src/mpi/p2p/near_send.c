@@ -4,6 +4,7 @@
 #include "near_send.h"
 
 #include "mpi/base/failure.h"
+#include "mpi/base/progress.h"
 #include "mpi/base/raise.h"
 #include "mpi/base/reach.h"
 #include "mpi/base/status.h"
@@ -595,7 +596,7 @@ int sw_near_send(const sw_near_t *w, sw_send_mode_t mode)
         return MPI_SUCCESS;
     if (mode == SW_SEND_BUFFERED)
         return buffered(w);
-    sw_comm_use(w->comm->handle);
+    sw_progress_use(w->comm->handle);
     describe(&s, w, mode);
     s.blocking = true;
     begin(&s);
@@ -609,7 +610,7 @@ void sw_near_send_parcel(const sw_near_t *w, const sw_parcel_name_t *given)
     sw_near_copy(&s->what, w);
     s->place = sw_near_place(w->comm, w->partner);
     s->given = *given;
-    sw_comm_use(w->comm->handle);
+    sw_progress_use(w->comm->handle);
     detach(s);
     begin(s);
 }

@@ -17,6 +17,7 @@
 #include "window.h"
 
 #include "mpi/base/guard.h"
+#include "mpi/base/progress.h"
 #include "mpi/base/raise.h"
 #include "node/arena/show.h"
 #include "node/base/settings.h"
@@ -64,7 +65,7 @@ void sw_win_count_slow(int deed, size_t bytes)
 void sw_win_turn_slow(void)
 {
     sw_win_will_wait();
-    sw_comm_progress();
+    sw_progress();
     if (sw_wait_crowded())
         sw_os_yield();
 }

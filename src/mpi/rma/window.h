@@ -22,6 +22,7 @@
 #include "mpi/base/away.h"
 #include "mpi/base/comm.h"
 #include "mpi/base/datatype.h"
+#include "mpi/base/progress.h"
 #include "rma/regions.h"
 #include "node/base/settings.h"
 #include "rma/share.h"
@@ -151,7 +152,7 @@ static inline void sw_win_turn(sw_win_t *w)
 /* Before a wait: progress is driven on a communicator that lasts. */
 static inline void sw_win_will_wait(void)
 {
-    sw_comm_use(MPI_COMM_WORLD);
+    sw_progress_use(MPI_COMM_WORLD);
 }
 
 static inline bool sw_win_is_target(const sw_win_t *w, int rank)

@@ -4,6 +4,7 @@
 #include "await.h"
 
 #include "mpi/base/failure.h"
+#include "mpi/base/progress.h"
 
 #include <errno.h>
 
@@ -21,11 +22,11 @@ sw_await_t sw_await_begin(sw_span_t *s, size_t bytes)
 
 bool sw_await_rest(sw_await_t *wait)
 {
-    if (sw_unlikely(sw_failure_told) && sw_comm_progress()) {
+    if (sw_unlikely(sw_failure_told) && sw_progress()) {
         wait->lost = true;
         return true;
     }
-    sw_comm_serve();
+    sw_progress_serve();
     if (!wait->keep)
         sw_os_yield();
     else if (sw_os_now() > wait->keep)
