@@ -11,6 +11,9 @@
 sw_matcher_meet_t *sw_matcher_meet;
 sw_matcher_other_t *sw_matcher_other;
 sw_matcher_claim_t *sw_matcher_claim;
+void (*sw_matcher_settle)(void);
+void (*sw_matcher_recall)(sw_early_t *held);
+bool sw_matcher_helps;
 sw_matcher_stats_t sw_matcher_stats;
 
 /* Receives by their patterns; messages by the patterns that they match. */
@@ -216,13 +219,24 @@ static sw_posted_t *earliest(const sw_pattern_t *p)
     return (sw_posted_t *)found;
 }
 
+sw_posted_t *sw_matcher_open(const sw_pattern_t *p)
+{
+    for (int i = 0; i < 4; i += 2) {
+        const sw_pattern_t own = wider(p, i);
+        if (sw_queues_first(&posted, &own))
+            return NULL;
+    }
+    return earliest(p);
+}
+
 /* The same, taken out of its queue; *later: that is not known yet. */
-static sw_posted_t *take_earliest(const sw_pattern_t *p, bool *later)
+static sw_posted_t *take_earliest(const sw_pattern_t *p, sw_early_t *held,
+                                  bool *later)
 {
     sw_posted_t *r;
     while ((r = earliest(p))) {
         sw_claim_t claim = sw_likely(!r->elsewhere) ? SW_CLAIM_OURS
-                                                    : sw_matcher_claim(r);
+                                                    : sw_matcher_claim(r, held);
         *later = claim == SW_CLAIM_LATER;
         if (*later)
             return NULL;
@@ -248,6 +262,8 @@ static bool hold_up(const sw_envelope_t *e, const void *payload)
     if (!m)
         return false;
     m->after = NULL;
+    m->proxy = NULL;
+    m->proxied = false;
     if (held_up)
         last_held_up->after = m;
     else
@@ -256,13 +272,35 @@ static bool hold_up(const sw_envelope_t *e, const void *payload)
     return true;
 }
 
-/* In their order; false: some are left. */
+void sw_matcher_let_go(sw_early_t *m)
+{
+    sw_early_t *before = NULL;
+    for (sw_early_t *at = held_up; at != m; at = at->after)
+        before = at;
+    if (before)
+        before->after = m->after;
+    else
+        held_up = m->after;
+    if (last_held_up == m)
+        last_held_up = before;
+}
+
+/* In their order; false: some are left. Those with a proxy wait for a thread
+ * that may call the other matcher. */
 static bool go_on(void)
 {
+    if (held_up && !sw_matcher_helps && sw_matcher_settle)
+        sw_matcher_settle();
     for (sw_early_t *m; (m = held_up);) {
         bool later = false;
-        sw_posted_t *r = take_earliest(&m->envelope.pattern, &later);
-        if (later || (!r && !index_it(m)))
+        if (m->proxy && sw_matcher_helps)
+            return false;
+        sw_posted_t *r = take_earliest(&m->envelope.pattern, m, &later);
+        if (later)
+            return false;
+        if (sw_unlikely(m->proxied))
+            sw_matcher_recall(m);
+        if (!r && !index_it(m))
             return false;
         held_up = m->after;
         if (r)
@@ -276,7 +314,7 @@ static bool go_on(void)
 bool sw_matcher_local(const sw_envelope_t *e, const void *payload)
 {
     bool later = sw_unlikely(held_up) && !go_on();
-    sw_posted_t *r = later ? NULL : take_earliest(&e->pattern, &later);
+    sw_posted_t *r = later ? NULL : take_earliest(&e->pattern, NULL, &later);
     if (!r && !(sw_unlikely(later) ? hold_up : keep)(e, payload))
         return false;
     sw_matcher_stats.messages++;

@@ -39,6 +39,10 @@ typedef struct sw_early {
     sw_queued_t queued[4];      /* one for each pattern that it matches     */
     sw_envelope_t envelope;
     struct sw_early *after;     /* spare, or held up                        */
+    void *proxy;                /* held up: the room above has asked for an
+                                 * empty message that stands for it with the
+                                 * other matcher; what it notes of that     */
+    bool proxied;               /* that message is with the other matcher   */
     char payload[];
 } sw_early_t;
 
@@ -49,14 +53,23 @@ typedef void sw_matcher_meet_t(sw_posted_t *receive, const sw_envelope_t *e,
 extern SW_API sw_matcher_meet_t *sw_matcher_meet;
 
 /* A receive that another matcher has, too, is the earliest for a message. Whose
- * is it? */
+ * is it? `held`: the message, if it is held up, else NULL. */
 typedef enum {
     SW_CLAIM_OURS,              /* the other matcher has given it up        */
     SW_CLAIM_LOST,              /* it has a message from there              */
     SW_CLAIM_LATER,             /* that is not known yet                    */
 } sw_claim_t;
-typedef sw_claim_t sw_matcher_claim_t(sw_posted_t *receive);
+typedef sw_claim_t sw_matcher_claim_t(sw_posted_t *receive, sw_early_t *held);
 extern SW_API sw_matcher_claim_t *sw_matcher_claim;
+
+/* What the room above does with proxies: it asks for no more, and learns of
+ * those that are sent; a message leaves the line, and its proxy has met no
+ * receive: it takes that out of the other matcher. */
+extern SW_API void (*sw_matcher_settle)(void);
+extern SW_API void (*sw_matcher_recall)(sw_early_t *held);
+
+/* A helper matches, which calls no other matcher. */
+extern SW_API bool sw_matcher_helps;
 
 /* What the room above does with SW_CELL_PULL and SW_CELL_PIECE. */
 typedef void sw_matcher_other_t(int place, const sw_cell_t *cell);
@@ -89,6 +102,12 @@ SW_API bool sw_matcher_turn(bool all);
 /* While a claim is not known the messages that come wait in a line, as they
  * came: the first, or NULL. Each turn tries again. */
 SW_API sw_early_t *sw_matcher_held_up(void);
+/* Out of the line with this one: to be handed to a receive. */
+SW_API void sw_matcher_let_go(sw_early_t *held);
+
+/* The receive that a message would meet, if all that match are from any source;
+ * else NULL. */
+SW_API sw_posted_t *sw_matcher_open(const sw_pattern_t *message);
 
 typedef struct {
     uint64_t messages;          /* that have come                           */

@@ -214,6 +214,7 @@ sw_slot_t *sw_slot_offer(const sw_offer_t *offer)
     atomic_store_explicit(&slot->ready, aside ? 0 : offer->bytes,
                           memory_order_relaxed);
     atomic_store_explicit(&slot->unread, 0, memory_order_relaxed);
+    atomic_store_explicit(&slot->proxy, 0, memory_order_relaxed);
     sw_slot_set(slot, sw_slot_ticket(slot), SW_SLOT_OFFERED);
     return slot;
 }

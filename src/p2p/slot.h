@@ -61,6 +61,7 @@ typedef struct {
      * while the sender still copies (release, acquire). */
     _Atomic uint64_t ready;
     sw_joint_t joint;
+    _Atomic uint64_t proxy;     /* see mpi/p2p/proxy.h; 0: no question      */
     /* The sender's own. */
     void *aside;                /* the copy, to be freed                  */
     sw_layout_t *how;           /* the layout that is shown               */

@@ -225,9 +225,105 @@ static void many(void)
     sw_queues_free(&q);
 }
 
+/* Held up ------------------------------------------------------------------ */
+
+/* Receives that another matcher has, too, and what that has given each: 0, the
+ * proxy of this message, or FAR. Messages count from 1. */
+enum { OPEN = 3, FAR = -1 };
+static receive_t open_to_both[OPEN];
+static int given[OPEN];
+static bool unknown;
+static int recalled;
+
+static int number_of(const sw_early_t *m)
+{
+    uint64_t number;
+    memcpy(&number, m->payload, sizeof number);
+    return (int)number;
+}
+
+static sw_claim_t claim(sw_posted_t *posted, sw_early_t *held)
+{
+    int has = given[(receive_t *)posted - open_to_both];
+    if (unknown)
+        return SW_CLAIM_LATER;
+    if (!has)
+        return SW_CLAIM_OURS;
+    if (has == FAR)
+        return SW_CLAIM_LOST;
+    sw_early_t *m = sw_matcher_held_up();
+    while (number_of(m) != has)
+        m = m->after;
+    m->proxied = false;
+    if (m == held)
+        return SW_CLAIM_OURS;
+    sw_matcher_let_go(m);
+    sw_matcher_hand(m, posted);
+    return SW_CLAIM_LOST;
+}
+
+static void recall(sw_early_t *m)
+{
+    m->proxied = false;
+    recalled = number_of(m);
+}
+
+static void send(uint64_t number)
+{
+    const sw_envelope_t e = {.pattern = {77, 4, 1}, .kind = SW_CELL_DATA,
+                             .bytes = sizeof number};
+    MUST(sw_matcher_local(&e, &number));
+}
+
+/* Three messages wait until it is known what the other matcher has given. */
+static void held(int turn)
+{
+    const sw_pattern_t p = {77, 4, 1}, any = {77, SW_PATTERN_ANY, 1};
+    const int gives[][OPEN] = {{2, 0, FAR}, {0, 0, 0}, {1, 3, 0}, {FAR, 3, 1},
+                               {3, 2, 1}, {FAR, FAR, FAR}};
+    const int gets[][OPEN] = {{2, 1, -1}, {1, 2, 3}, {1, 3, 2}, {-1, 3, 1},
+                              {3, 2, 1}, {-1, -1, -1}};
+    receive_t its_own = {.posted.pattern = p, .got = -1};
+    unknown = true;
+    recalled = 0;
+    for (int i = 0; i < OPEN; i++) {
+        open_to_both[i] = (receive_t){
+            .posted = {.pattern = any, .elsewhere = true}, .got = -1};
+        given[i] = gives[turn][i];
+        MUST(!sw_matcher_post(&open_to_both[i].posted));
+    }
+    MUST(sw_matcher_open(&p) == &open_to_both[0].posted);
+    for (int i = 1; i <= 3; i++)
+        send((uint64_t)i);
+    for (sw_early_t *m = sw_matcher_held_up(); m; m = m->after)
+        for (int i = 0; i < OPEN; i++)
+            m->proxied |= given[i] == number_of(m);
+    if (turn == 5)
+        sw_matcher_held_up()->after->proxied = true;
+    MUST(!sw_matcher_post(&its_own.posted) && !sw_matcher_open(&p));
+    MUST(sw_matcher_withdraw(&its_own.posted));
+    sw_matcher_turn(true);
+    MUST(number_of(sw_matcher_held_up()) == 1);
+    unknown = false;
+    sw_matcher_turn(true);
+    MUST(!sw_matcher_held_up());
+    for (int i = 0; i < OPEN; i++)
+        MUST(open_to_both[i].got == gets[turn][i]);
+    MUST(recalled == (turn == 5 ? 2 : 0));
+    for (sw_early_t *m; (m = sw_matcher_find(&p));) {
+        sw_matcher_extract(m);
+        sw_matcher_drop(m);
+    }
+    MUST(!sw_matcher_posted());
+}
+
 int main(void)
 {
     sw_matcher_meet = met;
+    sw_matcher_claim = claim;
+    sw_matcher_recall = recall;
+    for (int turn = 0; turn < 6; turn++)
+        held(turn);
     at_random();
     many();
     return 0;

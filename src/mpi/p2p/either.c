@@ -6,6 +6,7 @@
 #include "far.h"
 #include "near_pieces.h"
 #include "near_probe.h"
+#include "proxy.h"
 #include "mpi/base/raise.h"
 #include "node/base/settings.h"
 
@@ -23,7 +24,6 @@ typedef struct {
 } either_t;
 
 static int asked;               /* by how many                              */
-static bool helps;              /* this is a helper                         */
 
 bool sw_either_asks(void)
 {
@@ -32,10 +32,11 @@ bool sw_either_asks(void)
 
 void sw_either_helps(bool begins)
 {
-    helps = begins;
+    sw_matcher_helps = begins;
     if (!begins)
         for (sw_early_t *m = sw_matcher_held_up(); m; m = m->after)
-            sw_near_secure(m);
+            if (sw_proxy_stands(m))
+                sw_near_secure(m);
 }
 
 static either_t *of(sw_track_t *t)
@@ -85,6 +86,24 @@ static bool ask(either_t *e)
     return true;
 }
 
+static int tag_of(const sw_near_t *w)
+{
+    return w->tag == SW_PATTERN_ANY ? MPI_ANY_TAG : w->tag;
+}
+
+static int begin_far(either_t *e)
+{
+    const sw_near_t *w = &e->near.receive.what;
+    int rc = e->near.base.track.persistent
+        ? host.Start(&e->far)
+        : SW_FAR_COUNTED(Irecv, w->count, w->buffer, w->type->handle,
+                         MPI_ANY_SOURCE, tag_of(w), w->comm->handle, &e->far);
+    e->asked = rc == MPI_SUCCESS;
+    e->cancelled = false;
+    asked += e->asked;
+    return rc;
+}
+
 static void cancel_far(either_t *e)
 {
     if (e->asked && !e->cancelled)
@@ -92,25 +111,76 @@ static void cancel_far(either_t *e)
     e->cancelled = true;
 }
 
-/* A message of ours is there: see sw_matcher_claim. */
-static sw_claim_t claim(sw_posted_t *posted)
+static either_t *posted_by(sw_posted_t *posted)
 {
-    either_t *e = (either_t *)((char *)posted -
-                               offsetof(either_t, near.receive.posted));
-    if (helps && e->asked)
+    return (either_t *)((char *)posted -
+                        offsetof(either_t, near.receive.posted));
+}
+
+/* The message of ours, if the host has given it a proxy (proxy.h): from now on
+ * the host has given it none. */
+static sw_early_t *by_proxy(either_t *e)
+{
+    sw_early_t *m = e->came && e->near.base.track.result == MPI_SUCCESS
+        ? sw_proxy_named(&e->status, e->near.receive.what.comm) : NULL;
+    if (m)
+        e->came = m->proxied = false;
+    return m;
+}
+
+/* A message of ours is there: see sw_matcher_claim. If the host has its proxy,
+ * that alone says where it goes: the proxy comes, or another message did. */
+static sw_claim_t claim(sw_posted_t *posted, sw_early_t *held)
+{
+    either_t *e = posted_by(posted);
+    if (sw_matcher_helps && e->asked)
         return SW_CLAIM_LATER;
-    cancel_far(e);
-    if (!ask(e))
-        return SW_CLAIM_LATER;
-    if (!e->came)
+    bool proxied = held && held->proxied;
+    if (!proxied)
+        cancel_far(e);
+    while (!ask(e))
+        if (!proxied)
+            return SW_CLAIM_LATER;
+    sw_early_t *m = by_proxy(e);
+    if (!e->came && (!m || m == held))
         return SW_CLAIM_OURS;
-    be_done(e);
+    if (m) {
+        sw_matcher_let_go(m);
+        sw_matcher_hand(m, posted);
+    } else
+        be_done(e);
     return SW_CLAIM_LOST;
+}
+
+/* A message of ours goes to no receive that the host has matched with its
+ * proxy: none was open, or a later one has got it. That one begins anew. */
+static void recall(sw_early_t *m)
+{
+    const sw_pattern_t *p = &m->envelope.pattern;
+    const sw_comm_t *c = m->proxy;
+    for (int flag = 0; m->proxied && c->handle != MPI_COMM_NULL;) {
+        MPI_Status status;
+        host.Iprobe(p->source, p->tag, c->handle, &flag, &status);
+        sw_posted_t *r = flag ? NULL : sw_matcher_open(p);
+        if (flag)
+            sw_proxy_remove(&status, c, NULL);
+        if (!r || !posted_by(r)->asked || !ask(posted_by(r)))
+            continue;
+        if (by_proxy(posted_by(r)) == m) {
+            if (!posted_by(r)->unwanted)
+                begin_far(posted_by(r));
+        } else {
+            sw_matcher_withdraw(r);
+            be_done(posted_by(r));
+        }
+    }
 }
 
 void sw_either_start(void)
 {
     sw_matcher_claim = claim;
+    sw_matcher_settle = sw_proxy_settle;
+    sw_matcher_recall = recall;
 }
 
 /* Look whether it is over. */
@@ -118,8 +188,14 @@ static void look(either_t *e)
 {
     if (is_done(e) || !ask(e) || !(e->came || e->unwanted))
         return;
+    sw_early_t *m = by_proxy(e);
     if (!e->alone && !sw_matcher_withdraw(&e->near.receive.posted))
         return;                 /* a message of ours has met it             */
+    if (m) {
+        sw_matcher_let_go(m);
+        sw_matcher_hand(m, &e->near.receive.posted);
+        return;
+    }
     e->near.receive.cancelled = !e->came;
     be_done(e);
 }
@@ -154,23 +230,6 @@ static int finish(sw_track_t *t, MPI_Status *status)
     if (of(t)->came)
         sw_temporary_free(r->block);
     r->block = NULL;
-    return rc;
-}
-
-static int tag_of(const sw_near_t *w)
-{
-    return w->tag == SW_PATTERN_ANY ? MPI_ANY_TAG : w->tag;
-}
-
-static int begin_far(either_t *e)
-{
-    const sw_near_t *w = &e->near.receive.what;
-    int rc = e->near.base.track.persistent
-        ? host.Start(&e->far)
-        : SW_FAR_COUNTED(Irecv, w->count, w->buffer, w->type->handle,
-                         MPI_ANY_SOURCE, tag_of(w), w->comm->handle, &e->far);
-    e->asked = rc == MPI_SUCCESS;
-    asked += e->asked;
     return rc;
 }
 

@@ -11,7 +11,7 @@
  *
  * A helper thread calls no host, so it settles nothing. While this rank's
  * program stays in the host the messages wait. The sender of a synchronous one
- * goes on: a receive that matches its message is posted.
+ * goes on as soon as the host knows that a receive has met it (proxy.h).
  */
 #ifndef SW_MPI_P2P_EITHER_H
 #define SW_MPI_P2P_EITHER_H

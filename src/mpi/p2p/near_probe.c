@@ -7,6 +7,7 @@
 #include "mpi/base/raise.h"
 #include "mpi/request/complete.h"
 #include "near_receive.h"
+#include "proxy.h"
 #include "node/base/settings.h"
 
 #include <stdlib.h>
@@ -62,15 +63,22 @@ bool sw_near_hosts_turn(void)
     return atomic_fetch_add_explicit(&turn, 1, memory_order_relaxed) % 2;
 }
 
-/* Ask the host, which takes the message out if `takes`. True: it has answered. */
+/* Ask the host, which takes the message out if `takes`. True: it has answered.
+ * A proxy (proxy.h) for which no receive was open is no answer. */
 static bool ask_host(const sw_comm_t *c, const sw_pattern_t *p, bool takes,
                      sw_near_found_t *found)
 {
     int flag = 0, tag = p->tag == SW_PATTERN_ANY ? MPI_ANY_TAG : p->tag;
+    sw_match_enter();
     found->rc = takes
         ? host.Improbe(MPI_ANY_SOURCE, tag, c->handle, &flag, &found->message,
                        &found->status)
         : host.Iprobe(MPI_ANY_SOURCE, tag, c->handle, &flag, &found->status);
+    if (flag && sw_proxy_is(&found->status, c)) {
+        sw_proxy_remove(&found->status, c, takes ? &found->message : NULL);
+        flag = 0;
+    }
+    sw_match_leave();
     return flag || found->rc != MPI_SUCCESS;
 }
 

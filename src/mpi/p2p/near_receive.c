@@ -11,7 +11,6 @@
 #include "near_pieces.h"
 #include "near_send.h"
 #include "node/base/settings.h"
-#include "p2p/slot.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -85,13 +84,22 @@ static bool in_pieces(const sw_envelope_t *e, const void *payload)
            !offer->slot && !is_secured(e, offer);
 }
 
-/* One that comes in pieces, or is given away, stays as it is. */
+/* One that comes in pieces, or is given away, has no slot. */
+sw_slot_t *sw_near_synchronous(const sw_early_t *m)
+{
+    const sw_envelope_t *e = &m->envelope;
+    const sw_near_offer_t *offer = (const sw_near_offer_t *)m->payload;
+    if (e->kind != SW_CELL_OFFER || e->place == sw_world.place ||
+        !offer->slot || !offer->synchronous)
+        return NULL;
+    return slot_of(e, offer);
+}
+
 void sw_near_secure(sw_early_t *m)
 {
     const sw_envelope_t *e = &m->envelope;
     sw_near_offer_t *offer = (sw_near_offer_t *)m->payload;
-    if (e->kind != SW_CELL_OFFER || e->place == sw_world.place ||
-        !offer->slot || !offer->synchronous)
+    if (!sw_near_synchronous(m))
         return;
     offer->synchronous = false;
     char *copy = malloc(offer->bytes + 1);

@@ -10,6 +10,7 @@
 
 #include "near.h"
 #include "mpi/request/listed.h"
+#include "p2p/slot.h"
 
 typedef struct {
     sw_posted_t posted;         /* first                                    */
@@ -59,8 +60,11 @@ static inline size_t sw_near_length(const sw_envelope_t *e,
                                    : ((const sw_near_offer_t *)payload)->bytes;
 }
 
-/* A message cannot be met yet, and its sender may wait for that: copy its data,
- * and release the sender. Makes no MPI call. */
+/* The slot of a message whose sender, another rank, waits until it is met; else
+ * NULL. */
+sw_slot_t *sw_near_synchronous(const sw_early_t *m);
+/* It cannot be met yet: copy its data, and release the sender. Makes no MPI
+ * call. */
 void sw_near_secure(sw_early_t *m);
 
 /* Where a receive's bytes go. */

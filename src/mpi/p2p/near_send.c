@@ -10,6 +10,7 @@
 #include "mpi/base/status.h"
 #include "either.h"
 #include "near_pieces.h"
+#include "proxy.h"
 #include "mpi/request/complete.h"
 #include "node/base/settings.h"
 #include "way.h"
@@ -350,7 +351,8 @@ static void clear(sw_near_send_t *s)
     s->packed = NULL;
     s->slot = NULL;
     s->given = (sw_parcel_name_t){0};
-    s->sent = s->in_pieces = s->pulled = s->detached = s->blocking = false;
+    s->sent = s->proxied = s->in_pieces = s->pulled = false;
+    s->detached = s->blocking = false;
     s->wanted = s->at = 0;
     s->turns = 0;
     s->list = NULL;
@@ -431,14 +433,16 @@ static bool push_on(sw_near_send_t *s)
         return false;
     bool sync = s->mode == SW_SEND_SYNCHRONOUS;
     const sw_peer_t *receiver = sw_world.at[s->place].peer;
+    if (sync && !sw_matcher_helps)
+        sw_proxy_serve(s);
     if (is_released(s, sync))
-        return s->done = true;
+        return s->done = sw_proxy_over(s);
     if (!s->slot)
         return false;
     sw_slot_help(s->slot, receiver, s->offer.data);
     if (!sync)
         sw_slot_nudge(s->slot, receiver, s->offer.data);
-    s->done = is_released(s, sync);
+    s->done = is_released(s, sync) && sw_proxy_over(s);
     return s->done;
 }
 

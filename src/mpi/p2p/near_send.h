@@ -11,7 +11,6 @@
 #define SW_MPI_P2P_NEAR_SEND_H
 
 #include "near_receive.h"
-#include "p2p/slot.h"
 
 typedef enum {
     SW_SEND_STANDARD,
@@ -32,6 +31,8 @@ typedef struct sw_near_send {
     sw_parcel_name_t given;     /* at is 0: nothing is given                */
     bool blocking;              /* its program waits for it                 */
     bool sent;                  /* it is in the mailbox                     */
+    bool proxied;               /* see proxy.h; then                        */
+    MPI_Request proxy;
     bool in_pieces;             /* see near_pieces.h                        */
     bool pulled;                /* then: by its receiver                    */
     uint64_t wanted, at;        /* so many bytes, and so many are sent      */

@@ -5,6 +5,10 @@
  *   either order SEED ROUNDS    random receives, messages and modes: MPI's order
  *   either away                 synchronous messages to a rank whose program
  *                               stays in a call of the MPI's
+ *   either decided SEED ROUNDS  the same with several messages a rank: none of
+ *                               the next round overtakes a synchronous one
+ *   either away-ends            synchronous ones whose communicator is freed, and
+ *                               receives that are persistent, cut or cancelled
  *   either ends                 cancelled, freed, persistent, truncated
  *
  * At least three ranks. Rank 0 receives.
@@ -233,6 +237,166 @@ static void away(void)
     }
 }
 
+/* Decided ------------------------------------------------------------------ */
+
+/* Each sends some messages, the last of which is synchronous: when that is over
+ * all have met their receives. Rank 0 is in a call of the MPI's until then. The
+ * first that has left that call sends its next messages. */
+static void decided(uint64_t seed, int rounds)
+{
+    enum { FEW = 4 };
+    static const int sizes[] = {16, 40, 2000, 5000, 70000};
+    static char data[FEW][70000];
+    MPI_Request q[8 * FEW];
+    MPI_Status s[8 * FEW];
+    MPI_Comm dup;
+    for (int round = 0; round < rounds; round++) {
+        int count[8], of_its_own[8], n = 0;
+        rng_t r = rng_from(key2(seed, (uint64_t)round));
+        for (int rank = 1; rank < world_size; rank++) {
+            count[rank] = 1 + (int)rng_below(&r, FEW);
+            of_its_own[rank] = (int)rng_below(&r, (uint64_t)count[rank]);
+        }
+        if (world_rank == 0) {
+            for (int rank = 1; rank < world_size; rank++)
+                for (int i = 0; i < of_its_own[rank]; i++, n++)
+                    MPI_Irecv(in[n], ROOM, MPI_CHAR, rank, MPI_ANY_TAG,
+                              MPI_COMM_WORLD, &q[n]);
+            for (int rank = 1; rank < world_size; rank++)
+                for (int i = of_its_own[rank]; i < count[rank]; i++, n++)
+                    MPI_Irecv(in[n], ROOM, MPI_CHAR, MPI_ANY_SOURCE,
+                              MPI_ANY_TAG, MPI_COMM_WORLD, &q[n]);
+        } else {
+            rng_t own = rng_from(key2(seed + 1, (uint64_t)(round * 64 +
+                                                           world_rank)));
+            for (int i = 0; i < count[world_rank]; i++) {
+                int head[3] = {world_rank, i, round}, last =
+                    i + 1 == count[world_rank];
+                int bytes = sizes[rng_below(&own, LENGTH(sizes))];
+                int how = last ? 1 : (int)rng_below(&own, 3);
+                memcpy(data[i], head, sizeof head);
+                (how == 1 ? MPI_Issend : MPI_Isend)(
+                    data[i], bytes, MPI_CHAR, 0, 7 + i, MPI_COMM_WORLD, &q[i]);
+                if (how != 2)
+                    MPI_Wait(&q[i], MPI_STATUS_IGNORE);
+            }
+            MPI_Waitall(count[world_rank], q, MPI_STATUSES_IGNORE);
+        }
+        MPI_Comm_dup(MPI_COMM_WORLD, &dup);
+        if (world_rank == 0) {
+            int next[8] = {0}, head[3];
+            MPI_Waitall(n, q, s);
+            for (int i = 0; i < n; i++) {
+                memcpy(head, in[i], sizeof head);
+                CHECK(head[2] == round && head[0] == s[i].MPI_SOURCE &&
+                      head[1] == next[head[0]] && s[i].MPI_TAG == 7 + head[1],
+                      "round %d, receive %d of %d: %d's %d of round %d, and "
+                      "told %d, %d", round, i, n, head[0], head[1], head[2],
+                      s[i].MPI_SOURCE, s[i].MPI_TAG);
+                next[head[0]]++;
+            }
+        }
+        MPI_Comm_free(&dup);
+    }
+}
+
+/* Away, and ends ----------------------------------------------------------- */
+
+enum { MANY = 5000 };
+
+/* This rank stays in a call of the MPI's until the others come. */
+static void stay(void)
+{
+    MPI_Comm dup;
+    MPI_Comm_dup(MPI_COMM_WORLD, &dup);
+    MPI_Comm_free(&dup);
+}
+
+static void post_for_all(int bytes, int tag, MPI_Comm comm, MPI_Request *q)
+{
+    for (int i = 1; i < world_size; i++)
+        MPI_Irecv(in[i], bytes, MPI_CHAR, MPI_ANY_SOURCE, tag, comm, &q[i]);
+}
+
+static void check_one(const char *what, const char *data, const MPI_Status *s,
+                      int round)
+{
+    CHECK(data[0] == s->MPI_SOURCE && data[1] == round % 100 &&
+          data[MANY - 1] == data[0], "%s, round %d: from %d came %d of %d",
+          what, round, s->MPI_SOURCE, data[0], data[1]);
+}
+
+static void away_ends(void)
+{
+    static char data[MANY];
+    MPI_Request q[8], started[8];
+    MPI_Status s[8];
+    for (int i = 1; i < world_size && !world_rank; i++)
+        MPI_Recv_init(in[i], MANY, MPI_CHAR, MPI_ANY_SOURCE, MPI_ANY_TAG,
+                      MPI_COMM_WORLD, &started[i]);
+    memset(data, world_rank, MANY);
+    for (int round = 0; round < 60; round++) {
+        MPI_Comm gone;
+        int flag, class;
+        data[1] = (char)(round % 100);
+        /* The communicator is freed while the messages are pending. */
+        MPI_Comm_dup(MPI_COMM_WORLD, &gone);
+        if (world_rank)
+            MPI_Issend(data, MANY, MPI_CHAR, 0, 3, gone, &q[1]);
+        else
+            post_for_all(MANY, 3, gone, q);
+        MPI_Comm_free(&gone);
+        stay();
+        MPI_Waitall(world_rank ? 1 : world_size - 1, q + 1, s + 1);
+        for (int i = 1; i < world_size && !world_rank; i++)
+            check_one("freed", in[i], &s[i], round);
+        /* Persistent receives. */
+        if (world_rank)
+            MPI_Ssend(data, MANY, MPI_CHAR, 0, world_rank, MPI_COMM_WORLD);
+        else
+            MPI_Startall(world_size - 1, started + 1);
+        stay();
+        if (!world_rank) {
+            MPI_Iprobe(MPI_ANY_SOURCE, 999, MPI_COMM_WORLD, &flag,
+                       MPI_STATUS_IGNORE);
+            MPI_Waitall(world_size - 1, started + 1, s + 1);
+        }
+        for (int i = 1; i < world_size && !world_rank; i++)
+            check_one("started", in[i], &s[i], round);
+        /* Receives that are too short. */
+        MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+        if (world_rank)
+            MPI_Ssend(data, MANY, MPI_CHAR, 0, 5, MPI_COMM_WORLD);
+        else
+            post_for_all(10, 5, MPI_COMM_WORLD, q);
+        stay();
+        for (int i = 1; i < world_size && !world_rank; i++) {
+            MPI_Error_class(MPI_Wait(&q[i], s), &class);
+            CHECK(class == MPI_ERR_TRUNCATE, "cut: class %d", class);
+        }
+        MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+        /* Receives that are cancelled, or not any more. */
+        if (world_rank)
+            MPI_Issend(data, MANY, MPI_CHAR, 0, 6, MPI_COMM_WORLD, &q[1]);
+        else
+            post_for_all(MANY, 6, MPI_COMM_WORLD, q);
+        stay();
+        for (int i = 1; i < world_size && !world_rank; i++) {
+            MPI_Cancel(&q[i]);
+            MPI_Wait(&q[i], s);
+            MPI_Test_cancelled(s, &flag);
+            if (flag)
+                MPI_Recv(in[i], MANY, MPI_CHAR, MPI_ANY_SOURCE, 6,
+                         MPI_COMM_WORLD, s);
+            check_one("cancelled", in[i], s, round);
+        }
+        if (world_rank)
+            MPI_Wait(&q[1], MPI_STATUS_IGNORE);
+    }
+    for (int i = 1; i < world_size && !world_rank; i++)
+        MPI_Request_free(&started[i]);
+}
+
 /* Ends --------------------------------------------------------------------- */
 
 static void ends(void)
@@ -364,6 +528,10 @@ int main(int argc, char **argv)
         order((uint64_t)atoi(argv[2]), atoi(argv[3]));
     else if (!strcmp(what, "away"))
         away();
+    else if (!strcmp(what, "away-ends"))
+        away_ends();
+    else if (!strcmp(what, "decided"))
+        decided((uint64_t)atoi(argv[2]), atoi(argv[3]));
     else
         ends();
     test_end();

@@ -118,9 +118,11 @@ def test_virtual_nodes_give_the_hosts_bytes(host, tmp_path):
 
 @pytest.mark.parametrize("size", [2, 3])
 @pytest.mark.parametrize("how", [
-    ("order", 1, 40), ("away",), ("ends",),
-    *(pytest.param(("order", seed, 400), marks=DEEP)
-      for seed in range(2, 12))], ids=lambda how: "-".join(map(str, how)))
+    ("order", 1, 40), ("away",), ("decided", 1, 40), ("away-ends",),
+    ("ends",),
+    *(pytest.param((what, seed, 400), marks=DEEP)
+      for what in ("order", "decided") for seed in range(2, 12))],
+    ids=lambda how: "-".join(map(str, how)))
 def test_any_source_on_either_node(host, how, size):
     """The MPI matches what comes from another node, and we the rest."""
     well(run(host, 4, "either", *how, env={
