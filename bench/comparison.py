@@ -179,8 +179,8 @@ class Comparison:
             _, capture = self.run(app, ranks, "trace", prepared)
             done = subprocess.run(
                 [COMMAND, "whatif", "replay", capture, "--json", "-"],
-                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                timeout=self.limit, stdin=subprocess.DEVNULL)
+                capture_output=True, text=True, timeout=self.limit,
+                stdin=subprocess.DEVNULL)
             if not done.returncode:
                 return json.loads(done.stdout)["bounds"]["communication"][
                     "ratio"]

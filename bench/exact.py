@@ -32,8 +32,8 @@ class Search:
     def _fresh(self):
         """The parts to try: those with room, less what equals an earlier
         one. Equal are parts below one parent on some level, all empty."""
-        problem, tried = self.problem, set()
-        for part, (begin, end) in enumerate(self.innermost):
+        tried = set()
+        for part, (begin, _) in enumerate(self.innermost):
             if not self.free[part]:
                 continue
             key = self._kind(begin)

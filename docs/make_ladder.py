@@ -1,7 +1,8 @@
 """The ladder of docs/performance.md: each protocol of a message, measured under
 each MPI. Renews the plots and the tables.
 
-    .venv/bin/python docs/make_ladder.py openmpi=PREFIX mpich=PREFIX intel=PREFIX
+    .venv/bin/python docs/make_ladder.py openmpi=PREFIX mpich=PREFIX \\
+        intel=PREFIX
 """
 
 import argparse

@@ -149,7 +149,7 @@ def finished(command, env, timeout):
                               text=True, timeout=timeout)
     except subprocess.TimeoutExpired:
         raise DemoError(f"a run took longer than {timeout:g} s:\n  "
-                        + " ".join(command))
+                        + " ".join(command)) from None
 
 
 def failure(done, command):
@@ -275,7 +275,8 @@ def study(args, straightway, launcher, program, env):
         done = subprocess.run(command, env=env,
                               timeout=20 * args.timeout)
     except subprocess.TimeoutExpired:
-        raise DemoError("the study does not end:\n  " + " ".join(command))
+        raise DemoError("the study does not end:\n  "
+                        + " ".join(command)) from None
     if done.returncode:
         raise DemoError(f"the study failed (exit status {done.returncode}):"
                         "\n  " + " ".join(command))

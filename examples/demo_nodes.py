@@ -17,7 +17,6 @@ beside the launcher. The exit status is 0 only if every run passed.
 """
 import argparse
 import json
-import os
 import re
 import shlex
 import statistics
@@ -79,7 +78,7 @@ def compiled(launcher, env, folder, name="solver"):
     try:
         done = subprocess.run(command, env=env, capture_output=True, text=True)
     except OSError as error:
-        raise demo.DemoError(f"no MPI compiler: {error}")
+        raise demo.DemoError(f"no MPI compiler: {error}") from None
     if done.returncode:
         raise demo.DemoError("this command failed:\n  " + " ".join(command)
                              + "\n" + done.stderr)

@@ -188,8 +188,9 @@ def main():
         report = loop.map(loop.profile())
         found = {}
         if loop.refusal:
-            print(f"No test nodes here ({loop.refusal}): predicted, not counted."
-                  "\nThe nodes take Linux with user namespaces, or root.")
+            print(f"No test nodes here ({loop.refusal}): predicted, not "
+                  "counted.\n"
+                  "The nodes take Linux with user namespaces, or root.")
         else:
             placements = {BEFORE: loop.round_robin, AFTER: loop.mapped(report)}
             found = counted(loop, {
@@ -198,8 +199,8 @@ def main():
                     "Straightway", (loop.straightway, "run", "--")))
                 for when, start in placements.items()})
         sides = list(dict.fromkeys(side for side, _ in found))
-        print(f"\n{'bytes between nodes':24}{'round robin':>18}{'as mapped':>18}"
-              f"{'ratio':>8}")
+        print(f"\n{'bytes between nodes':24}{'round robin':>18}"
+              f"{'as mapped':>18}{'ratio':>8}")
         right = bytes_table(report, found, sides)
         if found:
             print("seconds, median (lowest to highest)")

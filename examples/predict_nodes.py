@@ -18,7 +18,6 @@ What is measured stays in build/predict-nodes, or in the folder that --keep
 names: apart from the user's own measurements, for test nodes are no cluster.
 The launcher and the compiler are those of examples/demo_nodes.py.
 """
-import argparse
 import json
 import os
 import statistics

@@ -2,8 +2,8 @@
 
 COLLECTIVES has a row for each, in the order of reports. The build makes the
 enumeration and the facts in C from it (src/contract/generate_collectives.py),
-and the wrappers of recording and of virtual time (src/mpi/calls/table.py). A row
-names parameters as the MPI standard does, with a $ before them.
+and the wrappers of recording and of virtual time (src/mpi/calls/table.py). A
+row names parameters as the MPI standard does, with a $ before them.
 """
 
 from dataclasses import dataclass

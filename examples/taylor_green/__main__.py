@@ -71,7 +71,10 @@ def budget_error(history, dt):
 def check(args, history):
     """A list of (what, value, limit, holds)."""
     first, last = history[0], history[-1]
-    worst = lambda key: max(row[key] for row in history)
+
+    def worst(key):
+        return max(row[key] for row in history)
+
     # Round-off grows with the steps taken; the energy budget is as good as
     # Simpson's rule and Runge-Kutta, both of fourth order.
     rows = [

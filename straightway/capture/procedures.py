@@ -51,7 +51,7 @@ def nonblocking(name):
     return f"MPI_I{name[4].lower()}{name[5:]}"
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def class_of(name):
     """The class of a procedure, one of CLASSES."""
     word = stem(name)
@@ -62,7 +62,7 @@ def class_of(name):
         return "neighbourhood collective"
     if blocking in _COLLECTIVES:
         return "nonblocking collective"
-    if word.startswith("File_") or word.startswith("Register_datarep"):
+    if word.startswith(("File_", "Register_datarep")):
         return IO
     if word in _SENDS:
         return "send"

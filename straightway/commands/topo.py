@@ -12,7 +12,7 @@ import time
 from straightway import native
 from straightway.bench import runs
 from straightway.errors import UserError
-from straightway.machine import groups, hardware, job, processors, survey
+from straightway.machine import groups, hardware, job, survey
 from straightway.machine.readers import (furnish, hwloc, ibnetdiscover, saved,
                                          slurm, sysfs)
 from straightway.ranges import ranges

@@ -88,8 +88,8 @@ def _mpis(found):
 
 
 def _ratio(floors, slow, fast, n):
-    """ (0.43 µs against 0.006 µs for 1 KiB here), if the probe measured both; else
-    nothing."""
+    """ (0.43 µs against 0.006 µs for 1 KiB here), if the probe measured both;
+    else nothing."""
     a, b = floors.get(slow, {}).get(n), floors.get(fast, {}).get(n)
     if not a or not b:
         return ""

@@ -166,7 +166,8 @@ def _named(given, text):
         name, _, count = word.strip().partition("=")
         if name not in LEVELS[:-1]:
             raise UserError(f"--machine {given}: unknown level "
-                            f"{name or '(none)'}; " + nearest(name, LEVELS[:-1]))
+                            f"{name or '(none)'}; "
+                            + nearest(name, LEVELS[:-1]))
         if found and LEVELS.index(name) <= LEVELS.index(found[-1][0]):
             raise UserError(f"--machine {given}: {name} is not inside "
                             f"{found[-1][0]}; the order is "

@@ -228,7 +228,7 @@ def cray(places, path):
                    "MPICH_RANK_REORDER_FILE": file})
 
 
-LAUNCHERS: typing.Dict[str, typing.Callable] = {
+LAUNCHERS: dict[str, typing.Callable] = {
     "openmpi": openmpi, "openmpi4": openmpi4, "mpich": mpich, "intel": intel,
     "slurm": slurm, "cray": cray}
 

@@ -9,7 +9,6 @@ matrix. What crosses borders then follows from what stays inside of parts, and
 looking inside costs less, the smaller the parts are.
 """
 
-import array
 import functools
 import heapq
 import itertools

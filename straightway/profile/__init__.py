@@ -2,8 +2,8 @@
 
 A Profile (model.py) has records of calls (recorded.py), which resolving.py
 makes from a capture's tables. placement.py knows where ranks ran. findings.py
-judges a profile, tables.py flattens it to rows, comparison.py compares two. Only
-findings.py has thresholds.
+judges a profile, tables.py flattens it to rows, comparison.py compares two.
+Only findings.py has thresholds.
 
     p = profile.load("app.8.4711.swcap")
 """

@@ -26,7 +26,7 @@ from straightway.capture import procedures
 from straightway.errors import UserError
 from straightway.profile import placement, resolving
 from straightway.profile.recorded import OUTSIDE, Exchange, Total, group
-from straightway.ranges import Ranges, ranges
+from straightway.ranges import ranges
 
 
 # Ranks --------------------------------------------------------------------

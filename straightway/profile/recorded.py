@@ -218,11 +218,10 @@ def size_label(size_bin):
     if not size_bin:
         return "no data"
     low = 1 << size_bin - 1
-    for shift, unit in ((50, "PiB"), (40, "TiB"), (30, "GiB"), (20, "MiB"),
-                        (10, "KiB"), (0, "B")):
-        if low >> shift:
-            low >>= shift
-            break
+    shift, unit = next((shift, unit) for shift, unit in (
+        (50, "PiB"), (40, "TiB"), (30, "GiB"), (20, "MiB"), (10, "KiB"),
+        (0, "B")) if low >> shift)
+    low >>= shift
     high = 2 * low if shift else 2 * low - 1
     return f"{low} {unit}" if high == low else f"{low}-{high} {unit}"
 

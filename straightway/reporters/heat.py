@@ -3,8 +3,8 @@
 Figures without a gap between them have one colour, so that alike ones do not
 look different. A wide range without gaps has several colours, by equal ratios.
 The darkest colours are for figures that differ much; if all are alike, they are
-light. All squares of one colour are one path, so that large matrices stay small.
-html/topo.css has the colours.
+light. All squares of one colour are one path, so that large matrices stay
+small. html/topo.css has the colours.
 """
 
 import bisect

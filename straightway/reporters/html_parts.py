@@ -67,7 +67,7 @@ def kept(text):
     return units.WITH_UNIT.sub("\u00a0\\1", text)
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def _environment():
     made = jinja2.Environment(
         loader=jinja2.FileSystemLoader(HTML), autoescape=True,

@@ -44,8 +44,8 @@ def _levels(page, report):
                 one["parts"], two["parts"]) == report["ranks"]:
             continue
         rows.append([
-            f"between {slots.plural(one['name'])}", _amount(report, one["across"]),
-            _amount(report, two["across"]),
+            f"between {slots.plural(one['name'])}",
+            _amount(report, one["across"]), _amount(report, two["across"]),
             _ratio(page, one["across"], two["across"]),
             _amount(report, one["worst"]), _amount(report, two["worst"])])
     if not rows:

@@ -168,9 +168,9 @@ class Page:
             at = end
         return text
 
-    def legend(self, names, called={}):
+    def legend(self, names, called=None):
         """`called`: other words for some of the names."""
-        text = Text()
+        text, called = Text(), called or {}
         for name in names:
             if text:
                 text.append("  ")

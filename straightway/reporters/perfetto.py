@@ -99,8 +99,8 @@ def _problems(p, parts, result):
         yield f"{traces.of_ranks(absent)} left no trace"
     unnamed = there - {r.number for r in p.capture.ranks}
     if unnamed:
-        yield (f"the trace of {traces.of_ranks(unnamed)} is left out: it has no "
-               "capture")
+        yield (f"the trace of {traces.of_ranks(unnamed)} is left out: it has "
+               "no capture")
     for part, found in zip(parts, result["files"]):
         if found["damaged"]:
             yield _damage(part.path, found)

@@ -27,9 +27,9 @@ def _picture(found):
 def _drawing(found, name, widest):
     width, height, lines = topo_drawing.drawn(found, widest)
     return (
-        f'<svg class="machine {name}" width="{width:.0f}" height="{height:.0f}" '
-        f'viewBox="0 0 {width:.0f} {height:.0f}" role="img" '
-        f'aria-label="the machine">{"".join(lines)}</svg>')
+        f'<svg class="machine {name}" width="{width:.0f}" '
+        f'height="{height:.0f}" viewBox="0 0 {width:.0f} {height:.0f}" '
+        f'role="img" aria-label="the machine">{"".join(lines)}</svg>')
 
 
 def _nodes(found):
@@ -115,8 +115,9 @@ def context(found):
         "title": words.whole_title(found), "kind": "Straightway topo",
         "command": words.summary(nodes[0]) if len(nodes) == 1 else
         words.many(len(nodes), "node"), "links": _links(found),
-        "facts": _facts(found), "notes": found.tree.notes, "cards": list(_cards(found)),
-        "picture": _picture(found), "nodes": list(_nodes(found)),
+        "facts": _facts(found), "notes": found.tree.notes,
+        "cards": list(_cards(found)), "picture": _picture(found),
+        "nodes": list(_nodes(found)),
         "ranks": _table("ranks", words.rank_rows(found))
         if found.ranks else None, "checks": found.checks,
         "cores": found.cores,

@@ -212,8 +212,8 @@ def sentences(cores):
             + _members(cores, level.groups) + "."))
     for title, claimed in cores.unseen.items():
         found.append(f"The system claims {len(claimed)} groups by {title} "
-                     f"(cores {_members(cores, claimed)}), and the figures show "
-                     "no such groups.")
+                     f"(cores {_members(cores, claimed)}), and the figures "
+                     "show no such groups.")
     if not cores.levels and not cores.unseen:
         found.append(f"No round trip takes {groups.STEP:g} times as long as "
                      "a shorter one: the cores are one group, as the system "
@@ -224,6 +224,7 @@ def sentences(cores):
 def pair_rows(found):
     names = {node.number: node.name for node in found.tree.all("node")}
     return (["nodes", "8 bytes, one way", "1 MiB"],
-            [[f"{names[a]} and {names[b]}", units.duration(1e3 * pair.latency_us),
+            [[f"{names[a]} and {names[b]}",
+              units.duration(1e3 * pair.latency_us),
               f"{pair.gbs:.3g} GB/s"] for pair in found.pairs
              for a, b in (pair.nodes,)])

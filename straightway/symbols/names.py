@@ -19,7 +19,7 @@ _INTEL = re.compile(r"([a-z]\w*?)_mp_(\w+)_$")
 _FLANG = re.compile(r"_Q(?:[MSFP][a-z0-9_]+)+$")
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def _runtime():
     """The C++ runtime's demangler and free(), or None."""
     for name in ("libstdc++.so.6", "libc++abi.so.1"):

@@ -1,9 +1,9 @@
 """One-sided calls, as `straightway bench onesided` sees them.
 
 The benchmark has the time t of a call and a flush, and the time m of each of
-eight calls with one flush. So a call takes (8 m - t) / 7, and the flush the rest
-of t (src/vtime/model/accesses.h). A host may take longer for a call of several
-than for one: then all of t is the call's.
+eight calls with one flush. So a call takes (8 m - t) / 7, and the flush the
+rest of t (src/vtime/model/accesses.h). A host may take longer for a call of
+several than for one: then all of t is the call's.
 
 A lock and its unlock come with a put of 8 bytes there. What they take beyond it
 is half the lock's and half the unlock's. A fetch of 8 bytes is a

@@ -271,7 +271,8 @@ OPTIONS = {
     "scale": ("OP=FACTOR", "these collectives take this part of their time"),
     "offload": ("OP[,OP]", "the network carries these out while the program "
                 "computes; OP:POSTING,ROUND,NS_A_BYTE gives the cost; "
-                "OP:straightway or OP:mpi: it carries out the nonblocking ones"),
+                "OP:straightway or OP:mpi: it carries out the nonblocking "
+                "ones"),
     "later": ("OP[,OP]", "each blocking one is nonblocking, and completed "
               "before the next MPI call: the most that this can gain"),
     "network": ("NAME", "another network, or measured: that of straightway "

@@ -284,9 +284,10 @@ def _notes(report):
                 "the engine matched all in the order of virtual time."
                 if not one["undecided"] else
                 f"for {units.number(one['undecided'])} of them the engine "
-                "could not decide the order in virtual time, and took the order "
-                f"of the real run; {units.number(one['disordered'])} took "
-                "another message than the first."))
+                "could not decide the order in virtual time, and took the "
+                "order of the real run; "
+                f"{units.number(one['disordered'])} took another message "
+                "than the first."))
     if one.get("forced"):
         said.append(
             f"{units.number(one['forced'])} times virtual time went on "

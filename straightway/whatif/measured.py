@@ -473,8 +473,8 @@ def doubts(found):
     """Sentences on what makes a calibration unreliable."""
     said = []
     if found.get("cut"):
-        said += [f"The measurement of the model was ended after {LONGEST // 60} "
-                 "minutes. Formulas stand for what it lacks."]
+        said += [f"The measurement of the model was ended after "
+                 f"{LONGEST // 60} minutes. Formulas stand for what it lacks."]
     if is_busy(found):
         cores = found["key"].get("cores") or 1
         said += ["This machine was busy during the measurement of the model "
@@ -567,8 +567,9 @@ def _tables(operation, by_ranks, *state):
 
 def table(by_size, *fields, state=()):
     """The lines of a table {size: ns}, which begin with these fields."""
-    return [Line(*fields, size, ns, ns, *state, digits=6) for size, ns in sorted(
-        (int(size), float(ns)) for size, ns in by_size.items())]
+    return [Line(*fields, size, ns, ns, *state, digits=6)
+            for size, ns in sorted((int(size), float(ns))
+                                   for size, ns in by_size.items())]
 
 
 # The MPI of a job -----------------------------------------------------------

@@ -115,8 +115,8 @@ class Models:
             self.doubts += measured.doubts(self._calibration)
             if self.ranks > most:
                 self.about.append(
-                    f"Inside a node the times of collectives are measured up to "
-                    f"{units.plural(most, 'rank')}; those of more ranks are "
+                    "Inside a node the times of collectives are measured up "
+                    f"to {units.plural(most, 'rank')}; those of more ranks are "
                     "computed from the measured times of messages.")
         return self._calibration
 

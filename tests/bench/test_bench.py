@@ -16,7 +16,6 @@ from harness.programs import SWITCH
 from straightway.bench import collectives
 from straightway.bench import medians as statistics
 from straightway.commands.bench import choices
-from straightway.commands.bench import collectives as bench
 from straightway.errors import UserError
 from straightway.reporters import collectives_svg, output
 

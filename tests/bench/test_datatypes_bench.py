@@ -176,7 +176,7 @@ def test_datatypes_and_loops_have_the_same_bytes(host):
                            *sorted(KERNELS.glob("*.c")))
     done = host.run(1, [program], straightway=False, check=True, timeout=120)
     messages = [json.loads(line) for line in done.stdout.splitlines()]
-    assert dict((m["kernel"], m["application"]) for m in messages) == \
+    assert {m["kernel"]: m["application"] for m in messages} == \
         datatypes.KERNELS
     assert list(dict.fromkeys(m["kernel"] for m in messages)) == \
         list(datatypes.KERNELS)

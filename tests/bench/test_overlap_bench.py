@@ -258,7 +258,7 @@ def test_the_figure_keeps_shares_within_its_frame():
         line(late_1=900), dict(line(plain_1=50), size=4096)))
     picture = xml.fromstring(text)
     space = "{http://www.w3.org/2000/svg}"
-    lines = [e for e in picture.iter(space + "polyline")]
+    lines = list(picture.iter(space + "polyline"))
     assert [e.get("class") for e in lines] == ["host", "ours"] * 3
     frame = next(e for e in picture.iter(space + "rect")
                  if e.get("class") == "frame")

@@ -105,7 +105,8 @@ def test_the_least_that_nodes_must_send():
 ])
 def test_a_mistake_is_named(arguments, words):
     from straightway import cli
-    options = cli._parser("bench").parse_args(["bench", "collectives", *arguments])
+    options = cli._parser("bench").parse_args(["bench", "collectives",
+                                               *arguments])
     with pytest.raises(UserError, match=words):
         bench.Collectives.run(options)
 

@@ -11,14 +11,13 @@ from harness.hosts import ROOT
 
 sys.path.insert(0, str(ROOT / "cmake"))
 
-import arrows  # noqa: E402
-
+import arrows
 
 ALLOWED = arrows.read_allowed(ROOT / "src" / "arrows.txt")
 BUILT = ROOT / "build" / "wheel" / "CMakeFiles"
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def may_reach(room, other):
     """Whether `other` is the room, or below it: inline functions of headers
     bring calls of theirs into the files that include them."""

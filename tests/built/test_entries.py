@@ -21,8 +21,8 @@ def flavour(request):
 
 @pytest.fixture(scope="module")
 def defined(flavour):
-    """The procedures that a flavour library serves itself, by the symbols of its
-    objects: weak ones are of the guard."""
+    """The procedures that a flavour library serves itself, by the symbols of
+    its objects: weak ones are of the guard."""
     folder = BUILD / "CMakeFiles" / f"straightway-{flavour.name}.dir"
     names = set()
     for path in folder.rglob("*.c.o"):

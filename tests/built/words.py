@@ -20,7 +20,7 @@ MARK = r"([*-]|\d+\.) "                  # of a list's entry
 FIGURE = re.compile(r"\s{3,}\S|--+>|<--|\|")
 
 
-# Where text stands in a file: (line, text) of each piece -----------------------
+# Where text stands in a file: (line, text) of each piece --------------------
 
 def of_c(text):
     for found in re.finditer(r"/\*.*?\*/|//[^\n]*", text, re.S):
@@ -63,12 +63,13 @@ def of_prose(text):
                     text, flags=re.S)
 
 
-READERS = {".c": of_c, ".h": of_c, ".S": of_c, ".cc": of_c, ".cpp": of_c, ".cu": of_c,
-           ".def": of_c, ".py": of_python, ".md": of_prose, ".sh": of_shell,
-           ".cmake": of_shell, ".toml": of_shell, ".txt": of_shell}
+READERS = {".c": of_c, ".h": of_c, ".S": of_c, ".cc": of_c, ".cpp": of_c,
+           ".cu": of_c, ".def": of_c, ".py": of_python, ".md": of_prose,
+           ".sh": of_shell, ".cmake": of_shell, ".toml": of_shell,
+           ".txt": of_shell}
 
 
-# Sentences ---------------------------------------------------------------------
+# Sentences ------------------------------------------------------------------
 
 def paragraphs(first, text):
     """(line, text) of what is no figure. A list's entry is a paragraph."""

@@ -505,7 +505,7 @@ def test_threads_have_tracks_of_their_own(run):
     for thread in (0, 3):
         for rank in (0, 1):
             call = made.call(rank, f"MPI_T{thread}", thread=thread)
-            for i in range(200):
+            for _ in range(200):
                 made.event(rank, call, thread=thread)
     made.event(1, 1, thread=9)      # that the capture does not know
     found, _ = shown(run, made)

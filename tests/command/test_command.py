@@ -216,7 +216,8 @@ def test_the_library_comes_first_and_others_stay():
 
 def test_every_setting_is_an_option():
     table = (ROOT / "src/node/base/settings.def").read_text()
-    found = re.findall(r"^SW_(?:INNER_)?SETTING\((\w+), \w+, (\w+),", table, re.M)
+    found = re.findall(r"^SW_(?:INNER_)?SETTING\((\w+), \w+, (\w+),", table,
+                       re.M)
     assert len(found) > 10
     for kind, name in found:
         option = "--" + name.lower().replace("_", "-")

@@ -1,4 +1,5 @@
-"""The scripts for a machine with a GPU and many cores, rehearsed without one."""
+"""The scripts for a machine with a GPU and many cores, rehearsed without
+one."""
 import json
 import os
 import shutil

@@ -169,8 +169,9 @@ def test_columns(host, n, straightway):
     ("MPI_Irecv(axis ? column(field, 1, 0)",
      "MPI_Irecv(axis ? column(field, 1, 1)"),
     ("column(field, n + 1, 1), count", "column(field, n, 1), count"),
-    ("MPI_Type_vector(n, levels, (n + 2) * levels", "MPI_Type_vector(n, levels, "
-     "(n + 1) * levels")], ids=["west", "south", "vector"])
+    ("MPI_Type_vector(n, levels, (n + 2) * levels",
+     "MPI_Type_vector(n, levels, (n + 1) * levels")],
+    ids=["west", "south", "vector"])
 def test_columns_fails_where_its_communication_does(host, right, wrong):
     text = COLUMNS.read_text()
     assert text.count(right) == 1
@@ -423,7 +424,8 @@ def test_a_wrong_prediction_of_the_effect_is_found_out(one_host, tmp_path):
     nodes.need()
     stand_in = tmp_path / "straightway"
     stand_in.write_text(
-        f'#!/bin/sh\n"{hosts.COMMAND}" "$@" || exit 1\n[ "$1" = map ] || exit 0\n'
+        f'#!/bin/sh\n"{hosts.COMMAND}" "$@" || exit 1\n'
+        '[ "$1" = map ] || exit 0\n'
         'for last; do :; done\nsed -i "s/5242880/4242880/" "$last"\n')
     os.chmod(stand_in, 0o755)
     done = place(one_host, STRAIGHTWAY_COMMAND=stand_in)

@@ -1,4 +1,5 @@
-"""Programs that are built with a sanitizer start, and their results are right."""
+"""Programs that are built with a sanitizer start, and their results are
+right."""
 
 import shutil
 import subprocess
@@ -31,9 +32,8 @@ class Sanitized:
         done = subprocess.run(
             [host.compilers["c"], "-g", "-O1", *self.flags, f"-I{TESTS}", "-o",
              self.program, HERE / "sanitized.c"], text=True,
-            capture_output=True, env=host.environment({
-                name: compiler for name in ("OMPI_CC", "MPICH_CC",
-                                            "I_MPI_CC")}))
+            capture_output=True, env=host.environment(dict.fromkeys(
+                ("OMPI_CC", "MPICH_CC", "I_MPI_CC"), compiler)))
         if done.returncode:
             pytest.skip(f"{compiler} cannot build it here: {done.stderr[:200]}")
         self.libraries = subprocess.run(

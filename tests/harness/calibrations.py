@@ -35,7 +35,8 @@ def calibration(ranks=2):
     parts = {who: {"alltoall": {"8": {
         "blocking": blocking, "start": 30.0, "shared": shared, "own": own,
         "aside": 0.0, "held": held}}} for who, blocking, shared, own, held in (
-            ("host", 300.0, 0.0, 270.0, 1.0), ("ours", 150.0, 105.0, 15.0, 0.0))}
+            ("host", 300.0, 0.0, 270.0, 1.0),
+            ("ours", 150.0, 105.0, 15.0, 0.0))}
     tables["fence"] = {"2": {"0": 400.0}}
     times["collectives"]["ours"]["fence"] = {"2": {"0": 100.0}}
     calls = {name: [[8, 200.0, 50.0], [4096, 1000.0, 50.0]]

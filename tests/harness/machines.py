@@ -156,15 +156,14 @@ def sysfs(machine, root):
     places = machine.places()
     system, every = root / "devices/system", sum(places["package"])
     _write(system / "cpu/online", processors.text(every))
+
+    def around(cpu, kind):
+        return processors.text(next(c for c in places[kind] if c >> cpu & 1))
+
     for cpu in processors.members(every):
         base = system / f"cpu/cpu{cpu}"
-
-        def cpus(kind):
-            return processors.text(next(c for c in places[kind]
-                                        if c >> cpu & 1))
-
-        _write(base / "topology/core_cpus_list", cpus("core"))
-        _write(base / "topology/package_cpus_list", cpus("package"))
+        _write(base / "topology/core_cpus_list", around(cpu, "core"))
+        _write(base / "topology/package_cpus_list", around(cpu, "package"))
         for index, (kind, level, what, size) in enumerate((
                 ("L1", 1, "Data", L1), ("L1", 1, "Instruction", L1),
                 ("L2", 2, "Unified", L2), ("L3", 3, "Unified", L3))):
@@ -172,7 +171,7 @@ def sysfs(machine, root):
             _write(cache / "level", level)
             _write(cache / "type", what)
             _write(cache / "size", f"{size >> 10}K")
-            _write(cache / "shared_cpu_list", cpus(kind))
+            _write(cache / "shared_cpu_list", around(cpu, kind))
     domains = [*places["numa"], *[0] * machine.far_memory]
     for number, numa in enumerate(domains):
         base = system / f"node/node{number}"
@@ -208,7 +207,7 @@ def _adapters(machine, root):
             (place / "device").symlink_to(folder)
 
 
-# The machines -------------------------------------------------------------------
+# The machines ---------------------------------------------------------------
 
 DESKTOP = Machine(cores=4, threads=2)
 TWO_BY_FOUR = Machine(packages=2, cores=4)

@@ -5,8 +5,8 @@ So a short run takes two of them for each test: one of Open MPI's family and
 one of MPICH's. Variations of a test (sizes, seeds, settings) take others in
 turn, so that all MPIs get their share of every test. A test with MANY
 variations takes one MPI for each of them, of either family in turn. So does a
-test of a TOOL, in whose results MPIs differ little. The choice depends on nothing
-but names: it is the same in every run.
+test of a TOOL, in whose results MPIs differ little. The choice depends on
+nothing but names: it is the same in every run.
 """
 
 import collections

@@ -53,7 +53,7 @@ def test_a_short_run_spreads_tests_over_mpis(count):
     variations = {("a.py::t", (("enable", bool(i % 2)), ("n", i // 2))): SIX
                   for i in range(count)}
     shown = spread.in_turn(variations)
-    assert list(sorted(shown)) == list(sorted(variations))
+    assert sorted(shown) == sorted(variations)
     assert all(shown.values())
     assert families(shown, variations) == {"ompi", "mpich"}
     if count >= 12:

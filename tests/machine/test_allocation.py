@@ -28,7 +28,8 @@ def test_a_list_that_is_none(text, says):
 
 FILES = {
     "of PBS": ("n1\nn1\nn2\nn2\n", ["n1", "n2"], {"n1": 2, "n2": 2}),
-    "of Open MPI": ("# ours\nalice@n1 slots=4 max_slots=8\n\nn2 slots = 2 # b\n",
+    "of Open MPI": ("# ours\nalice@n1 slots=4 max_slots=8\n\n"
+                    "n2 slots = 2 # b\n",
                     ["n1", "n2"], {"n1": 4, "n2": 2}),
     "of Hydra": ("n1:4\nn2:2\n", ["n1", "n2"], {"n1": 4, "n2": 2}),
     "of Grid Engine": ("n1 4 all.q@n1 UNDEFINED\nn2 2 all.q@n2 UNDEFINED\n",

@@ -126,8 +126,9 @@ def _hybrid():
 def test_hwloc_tells_fast_cores_from_slow_ones(tmp_path):
     text, cores, fast, slow = _hybrid()
     assert not any(core.name for core in cores)
-    kinds = [f'<cpukind cpuset="{machines.mask(cpus)}"><info name="FrequencyMaxMHz" '
-             f'value="{mhz}"/>{more}</cpukind>' for cpus, mhz, more in (
+    kinds = [f'<cpukind cpuset="{machines.mask(cpus)}">'
+             f'<info name="FrequencyMaxMHz" value="{mhz}"/>{more}'
+             '</cpukind>' for cpus, mhz, more in (
                  (slow, 3700, ""), (fast, 5100, ""))]
     one = hwloc.parse(text.replace("</topology>", "".join(
         kinds) + "</topology>"), "x")
@@ -274,7 +275,7 @@ def test_a_wrong_member_of_json_is_named(tmp_path, change, what):
         saved.read(path)
 
 
-# Lists of names -----------------------------------------------------------------
+# Lists of names -------------------------------------------------------------
 
 @pytest.mark.parametrize("text, names", [
     ("a", "a"), ("n[1-3]", "n1 n2 n3"), ("n[08-10]", "n08 n09 n10"),
@@ -393,7 +394,8 @@ YAML = """---
 def test_topology_yaml(tmp_path):
     assert shape(conf(tmp_path, YAML, "topology.yaml")) == TREE
     # The manual's own example has capitals, and defaults that are False.
-    text = YAML.replace("  flat: true", "  cluster_default: False\n  flat: True")
+    text = YAML.replace("  flat: true",
+                        "  cluster_default: False\n  flat: True")
     text = text.replace("cluster_default: true", "cluster_default: True")
     assert shape(conf(tmp_path, text, "topology.yaml")) == TREE
     text = YAML.replace("cluster_default: true", "cluster_default: false")
@@ -466,7 +468,7 @@ def test_a_wrong_line_of_slurm_is_named(tmp_path, name, text, line, what):
     assert what in str(error.value) and "\n  see " in str(error.value)
 
 
-# ibnetdiscover ------------------------------------------------------------------
+# ibnetdiscover --------------------------------------------------------------
 
 def fabric(*links, names=None):
     """The output for these links, (one, other): a name that begins with a
@@ -551,8 +553,9 @@ def test_nodes_have_the_names_that_descriptions_have(tmp_path):
 
 
 def test_adapters_without_any_hosts_name_are_nodes(tmp_path):
-    found = network(tmp_path, fabric(*leaves("a", "b"), names={
-        name: "MT4 Product X" for name in ("na1", "na2", "nb3", "nb4")}))
+    found = network(tmp_path, fabric(
+        *leaves("a", "b"), names=dict.fromkeys(
+            ("na1", "na2", "nb3", "nb4"), "MT4 Product X")))
     assert len(found.all("node")) == 4
     assert found.notes == ["Nodes have the GUIDs of adapters whose description "
                            "names no host."]

@@ -65,7 +65,7 @@ def check_schema(found):
     return found
 
 
-# This machine -------------------------------------------------------------------
+# This machine ---------------------------------------------------------------
 
 @pytest.mark.parametrize("source", [(), ("--sysfs",)])
 def test_this_machine(source):
@@ -126,7 +126,7 @@ def test_a_tool_that_fails_names_the_other_source(tmp_path):
     assert topo("--sysfs", PATH=path).returncode == 0
 
 
-# Machines elsewhere ---------------------------------------------------------------
+# Machines elsewhere ---------------------------------------------------------
 
 def test_a_network_whose_nodes_are_alike(files, capsys):
     out = {name: files / f"out.{name}" for name in ("json", "svg", "toml")}
@@ -215,7 +215,7 @@ def test_the_nearest_adapter_is_never_cut(files, capsys, monkeypatch, columns,
         " ".join(page.split())
 
 
-# Forms --------------------------------------------------------------------------
+# Forms ----------------------------------------------------------------------
 
 def test_the_ranks_are_on_the_page():
     found = surveyed(machines.TWO_BY_FOUR, 1, 1, 0xf0)
@@ -272,7 +272,7 @@ def test_alike_figures_have_one_colour():
 def test_alike_figures_are_light():
     """The fewest colours have a light one; little differs, so little shows."""
     for slow in True, False:
-        def colours(*values):
+        def colours(*values, slow=slow):
             return [i for i, *_ in heat.Map("", "", [values], values,
                                             slow).steps]
         assert colours(57.3) == colours(50, 50.5) == colours(48, 50, 52) == \
@@ -399,7 +399,7 @@ def test_a_drawing_without_a_page_has_colours(browser, tmp_path):
                          ".fill") not in ("rgb(0, 0, 0)", "none", "")
 
 
-# Ranks of a job -------------------------------------------------------------------
+# Ranks of a job -------------------------------------------------------------
 
 def job_of(host, words, path, **how):
     done = host.run(2, words, straightway=False, check=True, **how)

@@ -116,7 +116,7 @@ def test_slots_below_switches_of_different_depth():
     assert paths == [(0, 0, 0), (1, 1, 1)]
 
 
-# Groups by figures --------------------------------------------------------------
+# Groups by figures ----------------------------------------------------------
 
 def times(node, cpus, by, seed=1):
     """Round trips by the smallest place of two cores, 5 % apart."""
@@ -176,7 +176,7 @@ def test_cores_are_those_that_the_process_may_use():
     assert groups.cores(node, 0b11100010) == [1, 6, 7]
 
 
-# Ranks --------------------------------------------------------------------------
+# Ranks ----------------------------------------------------------------------
 
 def judge(node, *cpus, memory=None):
     """[(status, finding)] of ranks with these processors."""

@@ -14,7 +14,7 @@ from straightway.mapping import cost, metis, patterns, problem, solve, solver
 from straightway.mapping.traffic import Dense, Traffic
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "bench"))
-import exact                                                    # noqa: E402
+import exact
 
 GRIDS = [(8,), (4, 4), (5, 3), (2, 2, 4), (3, 4, 5), (12, 8), (7, 11),
          (1, 6), (2, 2, 2, 2)]

@@ -602,9 +602,9 @@ def test_diff_warns_of_what_cannot_be_compared(run, here):
     captures.Job(8, program="/x/two", node_ranks=4, absent=(5,)).write(
         "b.swcap")
     _, out, _ = run("diff", "a.swcap", "b.swcap")
-    for words in ("programs differ: one and two", "ranks differ: 4 and 8",
-                  "nodes differ: 1 and 2", "B lacks ranks 5"):
-        assert words in out
+    for said in ("programs differ: one and two", "ranks differ: 4 and 8",
+                 "nodes differ: 1 and 2", "B lacks ranks 5"):
+        assert said in out
 
 
 def test_diff_as_json_and_csv(run, here):
@@ -623,8 +623,8 @@ def test_diff_as_json_and_csv(run, here):
 
 def test_diff_never_writes_over_what_it_reads(run, here):
     a, b = pair()
-    for words in (["--json", a], ["--csv", b]):
-        assert "the capture itself" in run("diff", a, b, *words)[2]
+    for form in (["--json", a], ["--csv", b]):
+        assert "the capture itself" in run("diff", a, b, *form)[2]
 
 
 def test_diff_of_what_only_one_calls(run, here):
@@ -772,9 +772,9 @@ def test_a_claim_of_many_ranks_costs_nothing(run, tmp_path):
     for rank in job.ranks:
         rank.call("MPI_Send", 1, MS, size=4096, peer=(rank.number + 1) % 4)
     path = job.write(tmp_path / "claim.swcap")
-    for words in (("report", path), ("report", path, "--html",
-                                     tmp_path / "page.html"),
-                  ("merge", tmp_path / "m.swcap", path)):
-        status, _, err = run(*words)
+    for command in (("report", path), ("report", path, "--html",
+                                       tmp_path / "page.html"),
+                    ("merge", tmp_path / "m.swcap", path)):
+        status, _, err = run(*command)
         assert status == 0, err
     assert "ranks 4-999999999 are still missing" in err

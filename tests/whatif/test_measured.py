@@ -83,7 +83,8 @@ def bench(monkeypatch, tmp_path):
                           0.3 + more + int(n) / 1e3, 0.1 + int(n) / 1e3)
                      for op in words[words.index("--ops") + 1].split(",")
                      for n in (["0"] if op == "barrier" else sizes)]
-        return {"cells": cells, "ranks": 2, "floors": {"memcpy": {"65536": 3.2}}}
+        return {"cells": cells, "ranks": 2,
+                "floors": {"memcpy": {"65536": 3.2}}}
 
     run.asked, run.others = asked, []       # others: cores, at each look
     monkeypatch.setattr(measured, "bench", run)
@@ -160,7 +161,8 @@ def test_a_disturbance_without_a_cause_is_kept_for_an_hour(bench, monkeypatch):
 
 
 def test_a_state_that_is_cut_short_costs_only_itself(bench, monkeypatch):
-    """An interrupted benchmark has no report: what was measured before stays."""
+    """An interrupted benchmark has no report: what was measured before
+    stays."""
     clock, plain = [0.0], measured.bench
 
     def slow(host, words, limit=None):
@@ -471,7 +473,8 @@ def test_nonblocking_collectives_come_in_parts_of_the_blocking_one(bench):
 
 
 @pytest.mark.parametrize("change", [
-    {"late": {"0": {"wait": {"median": 12.0}}, "2": {"wait": {"median": 90.0}}}},
+    {"late": {"0": {"wait": {"median": 12.0}},
+              "2": {"wait": {"median": 90.0}}}},
     {"late": {"0": {"wait": {"median": 1.0}}, "2": {"wait": {"median": 9.0}}}},
     {"plain": {"2": {"time": {"median": 99.0}}}},
     {"plain": {"2": {"time": {"median": 1.0}}}}, {"held": {"median": 5.0}}])

@@ -330,8 +330,9 @@ def test_gpus_are_processors_of_their_rank(_here, tmp_path):
 def test_options_for_other_tools_files(_here, tmp_path):
     """What errors name is there."""
     (tmp_path / "a.goal").write_text(
-        "num_ranks 2\nrank 0 {\na: recv 1b from 1 tag 1\nb: recv 1b from 1 tag 2"
-        "\nc: calc 10\nc requires a\nd: calc 20\nd requires b\n}\n"
+        "num_ranks 2\nrank 0 {\na: recv 1b from 1 tag 1\n"
+        "b: recv 1b from 1 tag 2\nc: calc 10\nc requires a\n"
+        "d: calc 20\nd requires b\n}\n"
         "rank 1 {\nx: send 1b to 0 tag 2\ny: send 1b to 0 tag 1\n"
         "y requires x\n}\n")
     done, said = command("convert", "a.goal", "a.smpi")

@@ -251,8 +251,8 @@ def test_names_of_operations(word, name):
     (["--algorithm", "allreduce=rng"],
      "--algorithm allreduce=rng: allreduce has no algorithm 'rng'; it has "),
     (["--nodes", "0"], "--nodes 0: give how many nodes"),
-    (["--nodes", "2"], "2 nodes: no model has a network between nodes, and none "
-                       "is measured under Open MPI 5.0.11"),
+    (["--nodes", "2"], "2 nodes: no model has a network between nodes, and "
+                       "none is measured under Open MPI 5.0.11"),
     (["--model", "loggps", "--nodes", "2"], "2 ranks, 1 on each node, and no "
      "model has a network between nodes: give --network NAME"),
     (["--model", "hdr200"], "no model gives the time of a message inside a "

@@ -135,7 +135,7 @@ def read_header(procedures, compiler):
         standard = set(re.findall(r"SW_PROC\(\d+, (\w+)\)", file.read()))
     text = subprocess.run(
         [*compiler, "-E", "-P", "-x", "c", "-"], input="#include <mpi.h>\n",
-        stdout=subprocess.PIPE, check=True, universal_newlines=True).stdout
+        stdout=subprocess.PIPE, check=True, text=True).stdout
     return Header(text, standard)
 
 

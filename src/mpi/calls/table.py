@@ -15,7 +15,7 @@ from dataclasses import dataclass
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
                                 os.pardir, os.pardir, "contract"))
 
-from generate_collectives import table  # noqa: E402
+from generate_collectives import table
 
 COLLECTIVES, Part = table().COLLECTIVES, table().Part
 BLOCKING, NONBLOCKING, PERSISTENT = "blocking", "nonblocking", "persistent"

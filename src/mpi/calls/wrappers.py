@@ -18,8 +18,7 @@ import pympistandard as std
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
                                 os.pardir, "base"))
 
-from generate import (NOT_SETUP, SETUP, indented, names_of,  # noqa: E402
-                      parameter_name, read_header)
+from generate import indented, names_of, parameter_name, read_header
 
 
 def standard_names():

@@ -25,7 +25,8 @@ def wrapper(procedure, header):
     first = f"SW_EVENT({procedure.name});"
     if rules.PASSES.match(procedure.name):
         first = ("if (sw_event_passes())\n    "
-                 f"return served.{procedure.name}({procedure.passed});\n{first}")
+                 f"return served.{procedure.name}({procedure.passed});\n"
+                 f"{first}")
     text = procedure.opening("recorded", first, "sw_event_begin(&e, &sw_from)",
                              rule.get("nested", ""))
     text += piece("local", 4) + piece("before", 4)

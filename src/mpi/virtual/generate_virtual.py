@@ -7,10 +7,12 @@ import re
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [HERE, os.path.join(HERE, os.pardir, "calls")]
+sys.path[:0] = [HERE, os.path.join(HERE, os.pardir, "calls"),
+                os.path.join(HERE, os.pardir, "base")]
 
 import rules  # noqa: E402
-from wrappers import NOT_SETUP, SETUP, generate, indented  # noqa: E402
+from generate import NOT_SETUP, SETUP  # noqa: E402
+from wrappers import generate, indented  # noqa: E402
 
 
 def through(procedure):

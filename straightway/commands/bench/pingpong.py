@@ -182,7 +182,8 @@ class Pingpong:
       host       the MPI's own
       two-copy   the sender copies into shared memory, the receiver out of it
       cma        the receiver's system call copies from the sender's memory
-      one-copy   the receiver copies from the sender's memory, which it has mapped
+      one-copy   the receiver copies from the sender's memory, which it has \
+mapped
       joint      the same, and sender and receiver copy a part each
       give       as in the pattern give: no process copies
       remap      the receiver maps the sender's pages copy-on-write

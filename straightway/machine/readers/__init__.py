@@ -9,8 +9,8 @@
 
 Two read what concerns a job on it:
 
-    allocation.py       the names of its nodes: a list, a host file, what a batch
-                        system says
+    allocation.py       the names of its nodes: a list, a host file, what a
+                        batch system says
     launch_files.py     where its ranks are: a rankfile, an order, a host file
 
 A file that cannot be read is a UserError with the line and the remedy. A

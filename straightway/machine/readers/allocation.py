@@ -2,8 +2,8 @@
 
     given("n[01-02],n7")        Nodes(names=["n01", "n02", "n7"], ...)
     given("hosts")              a file: a name a line, with its slots or without
-    around()                    what the batch system says of the job around this
-                                process; None outside of a job
+    around()                    what the batch system says of the job around
+                                this process; None outside of a job
 
 A name that comes again adds a slot to its node: so PBS, LSF and the machine
 files of Intel MPI write them. "alice@n1" is n1, since the launcher asks for the
@@ -11,7 +11,8 @@ node by its name.
 
 The sources: mpirun(1) of Open MPI ("slots="), Hydra's manual ("name:slots"),
 sbatch(1) ("SLURM_JOB_NODELIST"), qsub(1B) of PBS ("PBS_NODEFILE"), LSF's
-reference ("LSB_DJOB_HOSTFILE", "LSB_MCPU_HOSTS"), and sge_pe(5) ("pe_hostfile").
+reference ("LSB_DJOB_HOSTFILE", "LSB_MCPU_HOSTS"), and sge_pe(5)
+("pe_hostfile").
 """
 
 import dataclasses

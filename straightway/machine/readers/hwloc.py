@@ -13,8 +13,8 @@ import xml.parsers.expat
 from straightway.errors import UserError
 from straightway.machine import processors
 from straightway.machine.readers import text_of, wrong
-from straightway.machine.tree import (GPU, MEMORY, NETWORK, Crossing, Device, Place,
-                                      name_cores, nest, place_devices)
+from straightway.machine.tree import (GPU, MEMORY, NETWORK, Crossing, Device,
+                                      Place, name_cores, nest, place_devices)
 
 _TOOLS = ("lstopo-no-graphics", "lstopo")
 _KINDS = {"Package": "package", "Socket": "package", "NUMANode": "numa",

@@ -189,8 +189,8 @@ def _title(ends, heights, group, first, height):
 
 
 def read(path, pattern=None):
-    """The cluster of a file. `pattern`: of the descriptions of the adapters that
-    count, as the shell's."""
+    """The cluster of a file. `pattern`: of the descriptions of the adapters
+    that count, as the shell's."""
     ends, complaints = _parse(text_of(path), path)
     adapters, notes = _adapters(ends, pattern)
     leaves = _leaves(ends, adapters)

@@ -197,7 +197,8 @@ def compare(host, n, suite, options, tmp_path, timeout, env=None):
     no_new(with_us, alone)
     # As much was tested, or the comparison says nothing.
     assert with_us.passed >= 0.99 * alone.passed and \
-        alone.passed > 100 * total(n), (with_us.passed, alone.passed, alone.says)
+        alone.passed > 100 * total(n), \
+        (with_us.passed, alone.passed, alone.says)
 
 
 def communication(host, n, suite, tmp_path, timeout, env=None):

@@ -120,9 +120,10 @@ def test_types_leave_no_memory_behind(host, cycles):
 
 
 def test_a_senders_layout_crosses_once(host):
-    """Of fifty messages of one type, each way: each receiver brings the sender's
-    layout once. Of some messages the sender looks up the receiver's, to help. All
-    buffers are shown: else it hangs on where the heap puts them."""
+    """Of fifty messages of one type, each way: each receiver brings the
+    sender's layout once. Of some messages the sender looks up the receiver's,
+    to help. All buffers are shown: else it hangs on where the heap puts
+    them."""
     done = well(run(host, 2, "type_lifetimes", "again", 50, env=on(
         STRAIGHTWAY_STATS=1, STRAIGHTWAY_SHOW_AFTER=0)))
     counts = re.search(r"known (\d+) times, brought (\d+) times", done.stderr)

@@ -90,8 +90,9 @@ def test_collectives_that_nobody_completes_end_as_on_the_host(host):
 
 
 def test_a_receive_of_another_type_ends_as_on_the_host(host, tmp_path):
-    """MPICH alone refuses a part of an element, which we take, as others do. (Its
-    own receive of such a message crashes where other memory lies behind.)"""
+    """MPICH alone refuses a part of an element, which we take, as others do.
+    (Its own receive of such a message crashes where other memory lies
+    behind.)"""
     logs = {}
     for name, straightway in ("alone", False), ("ours", True):
         well(run(host, 2, "wrong_types", tmp_path / name,

@@ -1,5 +1,5 @@
-"""What the system refuses in the midst of a job, and a common zone that is full,
-cost no correctness: collectives give the host's bytes."""
+"""What the system refuses in the midst of a job, and a common zone that is
+full, cost no correctness: collectives give the host's bytes."""
 
 import shutil
 

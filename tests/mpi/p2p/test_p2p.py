@@ -218,8 +218,7 @@ def test_truncation_is_told_as_the_host_tells_it(host, handler, tmp_path):
                    for who in ("alone", "ours"))
     # Some hosts write past the room; Straightway may do so only there.
     beyond = [line for line in alone if line.endswith("beyond")]
-    assert set(line for line in ours if line.endswith("beyond")) \
-        <= set(beyond)
+    assert {line for line in ours if line.endswith("beyond")} <= set(beyond)
     # One takes short messages into no room at all for good; a descriptor is
     # short.
     lax = any(line.startswith("192 into 0,") and "success, handler called 0"

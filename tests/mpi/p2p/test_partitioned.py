@@ -37,8 +37,8 @@ def test_more_random_ones(host, seed):
     ids=["no arena", "eager", "private", "no memfd", "full", "no thread"])
 @pytest.mark.unable(lambda host: host.name == "openmpi",
                     why="the MPI alone hangs in some such programs")
-@pytest.mark.unable("debian-mpich", why="the MPI alone takes MPI_Parrived of an "
-                    "inactive request for an error")
+@pytest.mark.unable("debian-mpich", why="the MPI alone takes MPI_Parrived of "
+                    "an inactive request for an error")
 def test_without_what_it_needs(host, env):
     well(run(host, 2, "partitioned", 3, 10, env=env), "all is well")
 

@@ -495,7 +495,8 @@ def test_calls_from_a_handle(host, enable, trace, tmp_path):
     """Julia and ctypes open MPI themselves, and take its functions from the
     handle."""
     program = tmp_path / "late"
-    subprocess.run(["cc", "-o", program, front.HERE / "late.c", "-ldl"], check=True)
+    subprocess.run(["cc", "-o", program, front.HERE / "late.c", "-ldl"],
+                   check=True)
     done, found = profiled(host, 1, [program, host.library or
                                      host.libdir / "libmpi.so"], tmp_path,
                            enable, {"STRAIGHTWAY_TRACE": trace})

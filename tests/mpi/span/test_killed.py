@@ -6,7 +6,7 @@ import time
 import pytest
 from harness import nodes
 from harness.jobs import JobTimeout
-from harness.programs import run, source, well
+from harness.programs import run, source
 
 # In which round ranks go, and which: of two nodes with two ranks each.
 VICTIMS = {"first": (20, 0), "leader": (20, 2), "member": (20, 3),

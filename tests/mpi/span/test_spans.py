@@ -113,7 +113,8 @@ def over_nodes(host, placement, seed, calls, folder, env=None, share=0.6):
     if alone.returncode == 0:
         same_logs(folder / "alone", folder / "ours", sum(ranks))
     else:
-        warnings.warn(f"{host.name} alone fails: {alone.stderr[-300:]}")
+        warnings.warn(f"{host.name} alone fails: {alone.stderr[-300:]}",
+                      stacklevel=2)
     # Prefixes of nodes that take turns are not the host's order of ranks.
     excused = () if where == "block" else ("Scan", "Exscan")
     served_by_spans(done, folder / "ours", max(ranks), excused, share)

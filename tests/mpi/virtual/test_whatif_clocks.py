@@ -123,7 +123,7 @@ def test_seconds_in_no_time(host, tmp_path):
     assert want > 10 * TIMEOUT * 1e9    # or it would not have ended
 
 
-# Sleeps ------------------------------------------------------------------------
+# Sleeps ---------------------------------------------------------------------
 
 SLEEPS = ["nanosleep", "clock_nanosleep", "usleep", "sleep", "select", "poll"]
 BY_CLOCK = ["moment", "condition", "monotonic_condition", "semaphore"]
@@ -196,7 +196,7 @@ def test_handlers_of_who_waits(host, tmp_path):
     assert found["clock"] == pytest.approx(found["wtime"], abs=1e6)
 
 
-# Borders -----------------------------------------------------------------------
+# Borders --------------------------------------------------------------------
 
 @pytest.mark.parametrize("level", ["funneled", "serialized", "multiple"])
 @pytest.mark.parametrize("what", ["borders", "threads"])

@@ -294,29 +294,30 @@ def groups_by_hand(n):
     total = first * second * 8
     add("reduce_scatter", lambda rank, own, far:
         tree(far, total) + (a + total * b) + blocks(own, total // own))
+
+    def rooted(root, waits, gives):
+        def of(rank, own, far):
+            if rank == root:
+                return gives(own, far)
+            near = (rank < first) == (root < first)
+            return 0 if near else waits(own, far)
+        return of
+
+    def out(size):
+        return max(o, size * b)
+
     for root, at in ((0, "first"), (n - 1, "last")):
-        near = [rank < first for rank in range(n)]
-
-        def rooted(waits, leaves, gives):
-            def of(rank, own, far):
-                if rank == root:
-                    return gives(own, far)
-                return 0 if near[rank] == near[root] else waits(own, far)
-            return of
-
-        def out(size):
-            return max(o, size * b)
         add(f"bcast_{at}", rooted(
-            lambda own, far: a + 1000 * b + tree(own, 1000), None,
+            root, lambda own, far: a + 1000 * b + tree(own, 1000),
             lambda own, far: out(1000)))
         add(f"scatter_{at}", rooted(
-            lambda own, far: a + own * 1000 * b + blocks(own, 1000), None,
+            root, lambda own, far: a + own * 1000 * b + blocks(own, 1000),
             lambda own, far: out(far * 1000)))
         add(f"reduce_{at}", rooted(
-            lambda own, far: out(1000), None,
+            root, lambda own, far: out(1000),
             lambda own, far: tree(far, 1000) + a + 1000 * b))
         add(f"gather_{at}", rooted(
-            lambda own, far: out(1000), None,
+            root, lambda own, far: out(1000),
             lambda own, far: blocks(far, 1000) + a + far * 1000 * b))
     add("late", lambda rank, own, far:
         80000 + tree(far, 0) + a + tree(own, 0))
@@ -392,9 +393,9 @@ def windows_by_hand(n, timed):
         asks, hears, unlock, free = 400, 400, 200, 200
     times = {}
     for rank, label in {0: 0, 1: 1, n - 1: 9}.items():
-        for name, time in own.items():
+        for name, ns in own.items():
             if rank == 0 or "start" not in name:
-                times[f"{name}_{label}"] = time if rank == 0 else 0
+                times[f"{name}_{label}"] = ns if rank == 0 else 0
         for name in ("make", "dynamic", "free"):
             times[f"{name}_{label}"] = all_of
         times[f"fence_{label}"] = known + fence
