@@ -74,6 +74,7 @@ install(TARGETS straightway_probe straightway_map straightway_bench
         DESTINATION ${SW_LIB_SUBDIR})
 install(FILES ${PROJECT_SOURCE_DIR}/include/straightway.h
               ${PROJECT_SOURCE_DIR}/include/straightway_mpi.h
+              ${PROJECT_SOURCE_DIR}/include/straightway_mpi_inline.h
               ${PROJECT_SOURCE_DIR}/include/straightway_mpi.f90
               ${PROJECT_SOURCE_DIR}/include/straightway_fortran.c
         DESTINATION include)
