@@ -20,6 +20,7 @@ def tracked(folder):
 
 @pytest.mark.parametrize("folder", [
     "src", "include", "straightway", "bench", "cmake", "packaging", "docs",
+    "changes",
     "applications", "examples", "tests", "README.md", "ARCHITECTURE.md",
     "CONTRIBUTING.md"])
 def test_sentences_are_plain(folder):
