@@ -65,6 +65,38 @@ static int delete_attribute(MPI_Comm comm, int key, void *value, void *extra)
     return MPI_SUCCESS;
 }
 
+/* Parts -------------------------------------------------------------------- */
+
+static sw_comm_part_t *parts[1 + SW_COMM_PARTS];
+static int part_count;
+
+void sw_comm_part_add(sw_comm_part_t *part)
+{
+    if (part->place)
+        return;
+    sw_assert(part_count < SW_COMM_PARTS);
+    part->place = ++part_count;
+    parts[part->place] = part;
+}
+
+void sw_comm_parts_end(sw_comm_t *c)
+{
+    for (int i = 1; i <= part_count; i++)
+        if (c->part[i] && parts[i]->end)
+            parts[i]->end(c->part[i]);
+}
+
+static void free_parts(sw_comm_t *c)
+{
+    for (int i = 1; i <= part_count; i++) {
+        if (c->part[i] && parts[i]->free)
+            parts[i]->free(c->part[i]);
+        c->part[i] = NULL;
+    }
+}
+
+/* -------------------------------------------------------------------------- */
+
 /* No call needs the state any more. */
 void sw_comm_last(sw_comm_t *c)
 {
@@ -77,9 +109,7 @@ void sw_comm_last(sw_comm_t *c)
     c->slates = NULL;
     c->team = NULL;
     sw_tally_clear(&c->pairs);
-    if (c->adjacency)
-        c->adjacency_free(c->adjacency);
-    c->adjacency = NULL;
+    free_parts(c);
     sw_members_drop(c->members);
     sw_registry_spare(&comms, c);
 }

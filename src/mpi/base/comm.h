@@ -48,6 +48,20 @@ typedef enum {
     SW_REASON_COUNT
 } sw_reason_t;
 
+/* What a room above keeps of each communicator: c->part[place], from NULL on. */
+typedef struct {
+    int place;                  /* 0: not added yet                       */
+    void (*end)(void *part);    /* the communicator ends; NULL: no matter */
+    void (*free)(void *part);   /* no call needs the part any more; NULL  */
+} sw_comm_part_t;
+enum { SW_COMM_PARTS = 2 };
+
+/* Adds a part, once, before it is used. */
+void sw_comm_part_add(sw_comm_part_t *part);
+/* The program ends the communicator. */
+struct sw_comm;
+void sw_comm_parts_end(struct sw_comm *c);
+
 typedef struct sw_comm {
     sw_registered_t registered;
     MPI_Comm handle;
@@ -71,14 +85,8 @@ typedef struct sw_comm {
     /* Point to point; see mpi/p2p/near.h and context_id.c. */
     uint64_t context_id;        /* 0: messages go through the host alone  */
     int8_t near;                /* SW_NEAR_*                              */
-    struct sw_adjacency *adjacency;     /* see mpi/coll/adjacency.h; NULL:
-                                           not met                        */
-    void (*adjacency_end)(struct sw_adjacency *);
-    void (*adjacency_free)(struct sw_adjacency *);
     sw_members_t *members;      /* see sw_comm_members; NULL: not asked yet */
-    /* What the profile and virtual time know of it, for as long as they last
-     * (mpi/calls/known_comm.h). NULL: they have not met it. */
-    struct sw_known_comm *_Atomic known;
+    void *_Atomic part[1 + SW_COMM_PARTS];      /* see sw_comm_part_t     */
     /* A program may free a communicator with messages pending (MPI 4.1, 7.4.3).
      * Each of these holds the state, and so does the communicator. When it is
      * gone `handle` is MPI_COMM_NULL, and `handler` its last error handler. */

@@ -20,8 +20,8 @@ static int end(MPI_Comm *comm, int (*how)(MPI_Comm *))
     sw_comm_served_t before;
     if (c)
         before = sw_comm_leave(c, SW_REASON_ENDS);
-    if (c && c->adjacency)
-        c->adjacency_end(c->adjacency);
+    if (c)
+        sw_comm_parts_end(c);
     sw_comm_ending = handle;    /* a callback may end another one */
     int result = how(comm);
     sw_comm_ending = outer;

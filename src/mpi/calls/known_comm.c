@@ -158,6 +158,8 @@ static void look_for_nodes(sw_known_comm_t *c)
         }
 }
 
+sw_comm_part_t sw_known_comm_part;
+
 /* `id`: as it was promised, or 0. */
 static sw_known_comm_t *meet(const char *how, MPI_Comm parent, MPI_Comm comm,
                              uint64_t id)
@@ -178,7 +180,8 @@ static sw_known_comm_t *meet(const char *how, MPI_Comm parent, MPI_Comm comm,
     look_for_nodes(c);
     name_it(c, how, parent, entry.name);
     c->number = sw_catalog_add(SW_CATALOG_COMMUNICATORS, &entry);
-    atomic_store_explicit(&state->known, c, memory_order_release);
+    atomic_store_explicit(&state->part[sw_known_comm_part.place], c,
+                          memory_order_release);
     return c;
 }
 
@@ -189,6 +192,7 @@ sw_known_comm_t *sw_known_comm_meet(MPI_Comm comm)
     if (sw_likely(c) || comm == MPI_COMM_NULL)
         return c;
     pthread_mutex_lock(&meeting);
+    sw_comm_part_add(&sw_known_comm_part);
     c = sw_known_comm(comm);
     if (!c)
         c = meet("communicator", MPI_COMM_NULL, comm, 0);

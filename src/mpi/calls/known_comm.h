@@ -25,7 +25,7 @@
 #include "mpi/base/comm.h"
 #include "profile/record/board.h"
 
-typedef struct sw_known_comm {
+typedef struct {
     MPI_Comm handle;
     uint64_t id;
     uint64_t collectives;       /* begun so far                           */
@@ -50,6 +50,9 @@ typedef struct sw_known_comm {
                                  * second                                 */
 } sw_known_comm_t;
 
+/* A part of the communicator's state, for as long as that lasts. */
+extern sw_comm_part_t sw_known_comm_part __attribute__((visibility("hidden")));
+
 /* NULL: the profile has not met it. Calls nothing of the host's. */
 static inline sw_known_comm_t *sw_known_comm(MPI_Comm comm)
 {
@@ -57,7 +60,8 @@ static inline sw_known_comm_t *sw_known_comm(MPI_Comm comm)
                                       (uintptr_t)comm);
     if (sw_unlikely(!c) && !(c = sw_comm_look_up(comm)))
         return NULL;
-    return atomic_load_explicit(&c->known, memory_order_acquire);
+    return atomic_load_explicit(&c->part[sw_known_comm_part.place],
+                                memory_order_acquire);
 }
 /* The same, met now at need. `comm` must be valid. */
 sw_known_comm_t *sw_known_comm_meet(MPI_Comm comm);

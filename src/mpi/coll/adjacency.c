@@ -50,27 +50,57 @@ static sw_adjacency_t *ask(const sw_comm_t *c)
     return h;
 }
 
+/* A part of the communicator ----------------------------------------------- */
+
+static void end(void *part)
+{
+    sw_adjacency_t *h = part;
+    for (int i = 0; i < SW_ALLTOALL_KINDS; i++)
+        sw_edge_way_end(&h->started[i]);
+}
+
+static void free_it(void *part)
+{
+    sw_adjacency_t *h = part;
+    for (int i = 0; i < SW_ALLTOALL_KINDS; i++) {
+        free(atomic_load(&h->way[i].index));
+        free(atomic_load(&h->started[i].index));
+    }
+    free(h);
+}
+
+static sw_comm_part_t part = {.end = end, .free = free_it};
+
+void sw_adjacency_start(void)
+{
+    sw_comm_part_add(&part);
+}
+
+static sw_adjacency_t *of(const sw_comm_t *c)
+{
+    return atomic_load_explicit(&((sw_comm_t *)(uintptr_t)c)->part[part.place],
+                                memory_order_relaxed);
+}
+
 /* -------------------------------------------------------------------------- */
 
 const sw_neighbours_t *sw_adjacency(sw_comm_t *c, sw_reason_t *reason)
 {
-    if (sw_unlikely(!c->adjacency)) {
-        c->adjacency = ask(c);
-        c->adjacency_end = sw_adjacency_end;
-        c->adjacency_free = sw_adjacency_free;
-    }
+    sw_adjacency_t *h = of(c);
+    if (sw_unlikely(!h))
+        c->part[part.place] = h = ask(c);
     *reason = SW_REASON_TOPOLOGY;
-    if (!c->adjacency->lists.out)
+    if (!h->lists.out)
         return NULL;
     *reason = SW_REASON_ARGUMENTS;
-    return &c->adjacency->lists;
+    return &h->lists;
 }
 
 /* Once. A table of the blocks must find room in a member's staging ring
  * (coll/deal.h). */
 static void settle(const sw_ring_t *ring, sw_comm_t *c)
 {
-    sw_adjacency_t *h = c->adjacency;
+    sw_adjacency_t *h = of(c);
     int most = (int)sw_min(SW_MEMBERS_MAX,
                            ring->team->stage_max / sizeof(sw_extent_t));
     bool ok = h->able && h->lists.outs <= most && h->lists.ins <= most;
@@ -83,13 +113,14 @@ sw_ring_t *sw_adjacency_ring(sw_comm_t *c, sw_reason_t *reason)
     sw_ring_t *ring = sw_comm_ring(c, reason);
     if (!ring)
         return NULL;
-    if (sw_unlikely(!c->adjacency->settled))
+    sw_adjacency_t *h = of(c);
+    if (sw_unlikely(!h->settled))
         settle(ring, c);
-    if (!c->adjacency->ours) {
+    if (!h->ours) {
         *reason = SW_REASON_TOPOLOGY;
         return NULL;
     }
-    ring->neighbours = &c->adjacency->lists;
+    ring->neighbours = &h->lists;
     return ring;
 }
 
@@ -99,7 +130,7 @@ sw_ring_t *sw_adjacency_alltoall(sw_comm_t *c, sw_collective_t id,
     sw_ring_t *ring = sw_adjacency_ring(c, reason);
     if (!ring)
         return NULL;
-    sw_edge_way_t *way = &c->adjacency->way[id - SW_COLL_NEIGHBOR_ALLTOALL];
+    sw_edge_way_t *way = &of(c)->way[id - SW_COLL_NEIGHBOR_ALLTOALL];
     if (sw_unlikely(!way->asked)) {
         bool ok = sw_edge_way_ask(way, ring->neighbours, c, id);
         if (!all_agree(ok, c->handle))
@@ -114,24 +145,9 @@ sw_ring_t *sw_adjacency_alltoall(sw_comm_t *c, sw_collective_t id,
 
 sw_edge_way_t *sw_adjacency_started(sw_comm_t *c, sw_collective_t id)
 {
-    sw_adjacency_t *h = c->adjacency;
+    sw_adjacency_t *h = of(c);
     sw_edge_way_t *way = &h->started[id - SW_COLL_NEIGHBOR_ALLTOALL];
     if (sw_unlikely(!way->asked))
         sw_edge_way_begin(way, &h->lists, c, id);
     return way;
-}
-
-void sw_adjacency_end(sw_adjacency_t *h)
-{
-    for (int i = 0; i < SW_ALLTOALL_KINDS; i++)
-        sw_edge_way_end(&h->started[i]);
-}
-
-void sw_adjacency_free(sw_adjacency_t *h)
-{
-    for (int i = 0; i < SW_ALLTOALL_KINDS; i++) {
-        free(atomic_load(&h->way[i].index));
-        free(atomic_load(&h->started[i].index));
-    }
-    free(h);
 }

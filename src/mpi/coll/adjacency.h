@@ -13,7 +13,7 @@
 enum { SW_ALLTOALL_KINDS = SW_COLL_NEIGHBOR_ALLTOALLW -
                            SW_COLL_NEIGHBOR_ALLTOALL + 1 };
 
-typedef struct sw_adjacency {
+typedef struct {
     sw_neighbours_t lists;
     bool able;              /* this member can serve                       */
     bool settled, ours;     /* the members have agreed; all can serve      */
@@ -37,8 +37,7 @@ sw_ring_t *sw_adjacency_alltoall(sw_comm_t *c, sw_collective_t id,
 /* The way of a nonblocking one, which all members serve. */
 sw_edge_way_t *sw_adjacency_started(sw_comm_t *c, sw_collective_t id);
 
-/* The communicator ends; then no call needs its adjacency any more. */
-void sw_adjacency_end(sw_adjacency_t *adjacency);
-void sw_adjacency_free(sw_adjacency_t *adjacency);
+/* In MPI_Init, and when a session begins. */
+void sw_adjacency_start(void);
 
 #endif

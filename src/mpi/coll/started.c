@@ -251,6 +251,7 @@ void sw_started_start(void)
 {
     sw_lists_shared |= sw_threaded;
     sw_track_kind_add(&started_kind);
+    sw_adjacency_start();
 }
 
 void sw_started_stop(void)
