@@ -43,11 +43,6 @@
  * 4 MiB are in. */
 #define PLAIN_MAX (((size_t)4 << 20) + (64 << 10))
 
-sw_arena_t sw_arena = {.fd = -1};
-size_t sw_arena_plain_max = SIZE_MAX, sw_arena_asked_max = SIZE_MAX;
-size_t sw_arena_heap_limit = SIZE_MAX;
-bool sw_arena_asks_huge;
-
 /* Huge pages ----------------------------------------------------------- */
 
 static bool chosen(const char *table, const char *word)

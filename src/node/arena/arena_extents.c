@@ -53,9 +53,6 @@
 #define SLACK_PART 128              /* of the most that was handed out      */
 #define SCARCE 4                    /* see choose                           */
 
-sw_page_t *sw_pages;
-sw_zone_t sw_heap_zone, sw_common_zone;
-
 /* The table ----------------------------------------------------------- */
 
 /* Make records up to and including `page` usable. */

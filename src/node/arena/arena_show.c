@@ -36,8 +36,6 @@
 #define STEP ((uint64_t)2048)   /* pages that are there twice meanwhile      */
 #define CREDIT_MAX ((size_t)1 << 30)
 
-sw_show_mode_t sw_show_mode;
-uint64_t sw_shown_from, sw_shown_bytes = INT64_MAX;
 const sw_placement_t *sw_show_placement;
 sw_showing_t sw_showing;
 _Thread_local sw_show_cost_t sw_show_cost
