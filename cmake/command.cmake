@@ -52,7 +52,7 @@ target_link_libraries(straightway_trace PRIVATE Threads::Threads)
 if(TARGET sw_vtime)
   add_executable(straightway_whatif ${PROJECT_SOURCE_DIR}/src/vtime/main.c
                  $<TARGET_OBJECTS:sw_node> $<TARGET_OBJECTS:sw_trace>
-                 $<TARGET_OBJECTS:sw_vtime> $<TARGET_OBJECTS:sw_lane>)
+                 $<TARGET_OBJECTS:sw_vtime> $<TARGET_OBJECTS:sw_feed>)
   set_target_properties(straightway_whatif PROPERTIES
       OUTPUT_NAME straightway-whatif
       RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/${SW_LIB_SUBDIR})

@@ -11,22 +11,22 @@ foreach(room node device topology coll match p2p layout offload rma profile mapp
   endif()
 endforeach()
 # What reads traces, and what simulates, are no parts of the library:
-# cmake/command.cmake. The lanes on which a program talks to the simulation
-# are (src/vtime/lane).
+# cmake/command.cmake. The feeds on which a program talks to the simulation
+# are (src/vtime/feed).
 foreach(room trace vtime)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS
        ${PROJECT_SOURCE_DIR}/src/${room}/*.c)
-  list(FILTER sources EXCLUDE REGEX "/(main\\.c|lane/.*)$")
+  list(FILTER sources EXCLUDE REGEX "/(main\\.c|feed/.*)$")
   if(sources)
     add_library(sw_${room} OBJECT ${sources})
     list(APPEND SW_TOOLS sw_${room})
   endif()
 endforeach()
-file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/vtime/lane/*.c)
+file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/vtime/feed/*.c)
 if(sources)
-  add_library(sw_lane OBJECT ${sources})
-  target_compile_options(sw_lane PRIVATE ${SW_STACK_OPTIONS})
-  list(APPEND SW_ROOMS sw_lane)
+  add_library(sw_feed OBJECT ${sources})
+  target_compile_options(sw_feed PRIVATE ${SW_STACK_OPTIONS})
+  list(APPEND SW_ROOMS sw_feed)
 endif()
 if(TARGET sw_profile)
   target_compile_definitions(sw_profile PRIVATE SW_VERSION="${PROJECT_VERSION}")

@@ -10,7 +10,7 @@ from harness.programs import run, well
 MOST = 8192
 BUILT = ROOT / "build" / "wheel" / "CMakeFiles"
 ROOMS = ["node", "topology", "coll", "p2p", "match", "layout", "offload",
-         "rma", "profile", "lane"]
+         "rma", "profile", "feed"]
 
 # What is called through a pointer: in the left, the right.
 HOOKS = {

@@ -1,6 +1,6 @@
 /*
  * program.h - programs at random that come to their end, whatever the machine
- * and whatever takes their operations: the engine's scripts, a file, a lane.
+ * and whatever takes their operations: the engine's scripts, a file, a feed.
  *
  * A program is rounds. In a round all ranks meet in a collective, perhaps, and
  * then exchange messages: each posts its receives before it sends, and waits

@@ -2,7 +2,7 @@
  * begin.c - the beginning and the end of virtual time, in MPI_Init and
  * MPI_Finalize.
  *
- * Rank 0 makes the lanes and starts the engine, the others map the lanes
+ * Rank 0 makes the feeds and starts the engine, the others map the feeds
  * through rank 0's /proc/PID/fd. All ranks must agree that it has come off: if
  * it has not, a line says why and the job ends, as with any wrong option.
  * Virtual time is 0 when MPI_Init returns.
@@ -26,7 +26,7 @@
 
 MPI_Comm sw_virtual_private = MPI_COMM_NULL;
 
-static sw_lanes_t *lanes;
+static sw_feeds_t *feeds;
 static int me, ranks;
 
 /* What rank 0 tells the others. */
@@ -71,7 +71,7 @@ static void start_engine(hello_t *hello)
         .record = or_null(sw_settings.whatif_record),
         .check = sw_settings.whatif_check,
     };
-    hello->fd = sw_lanes_make((uint32_t)ranks);
+    hello->fd = sw_feeds_make((uint32_t)ranks);
     hello->file = sw_os_file_id(hello->fd);
     hello->pid = getpid();
     if (hello->fd < 0) {
@@ -83,17 +83,17 @@ static void start_engine(hello_t *hello)
     hello->begun = sw_server_start(hello->fd, &server);
 }
 
-static bool map_lanes(const hello_t *hello)
+static bool map_feeds(const hello_t *hello)
 {
     int fd = me == 0 ? hello->fd
                      : sw_os_peer_fd(hello->pid, hello->fd, hello->file);
-    lanes = fd < 0 ? NULL : sw_lanes_map(fd);
-    if (!lanes)
+    feeds = fd < 0 ? NULL : sw_feeds_map(fd);
+    if (!feeds)
         sw_say("rank %d cannot map the memory for virtual time: %s", me,
                strerror(errno));
     if (fd >= 0 && me != 0)
         close(fd);
-    return lanes != NULL;
+    return feeds != NULL;
 }
 
 static bool all_well(bool here)
@@ -122,7 +122,7 @@ __attribute__((noreturn)) static void give_up(void)
     exit(2);
 }
 
-/* True: all ranks have their lanes. */
+/* True: all ranks have their feeds. */
 static bool begin(void)
 {
     hello_t hello = {.fd = -1};
@@ -138,7 +138,7 @@ static bool begin(void)
     if (!hello.begun)
         return false;
     sw_virtual_model = hello.model;
-    bool mapped = map_lanes(&hello);
+    bool mapped = map_feeds(&hello);
     bool well = all_well(mapped);
     if (me == 0)
         close(hello.fd);
@@ -148,7 +148,7 @@ static bool begin(void)
 static void start(void)
 {
     SW_INSIDE;
-    if (atomic_load(&sw_virtual_on) || lanes)
+    if (atomic_load(&sw_virtual_on) || feeds)
         return;
     if (sw_world.spawned) {
         if (sw_launcher_first_rank())
@@ -166,17 +166,17 @@ static void start(void)
         give_up();
     sw_virtual_cores = (uint32_t)(cores() / ranks);
     sw_virtual_crowded = sw_virtual_cores == 0;
-    sw_lane_awake = !sw_virtual_crowded;
+    sw_feed_awake = !sw_virtual_crowded;
     sw_known_comm_meet(MPI_COMM_WORLD);
     sw_known_comm_meet(MPI_COMM_SELF);
-    sw_lane_t *lane = sw_lane_begin(lanes, (uint32_t)me);
-    if (!all_well(lane != NULL)) {
+    sw_feed_t *feed = sw_feed_begin(feeds, (uint32_t)me);
+    if (!all_well(feed != NULL)) {
         if (me == 0)
-            sw_say("a rank has no lane in virtual time");
+            sw_say("a rank has no feed in virtual time");
         give_up();
     }
-    sw_lane_idle = sw_virtual_progress;
-    sw_virtual_start(lane);
+    sw_feed_idle = sw_virtual_progress;
+    sw_virtual_start(feed);
     /* Others may read clocks meanwhile, and name regions. */
     sw_virtual_turns = sw_world.level == MPI_THREAD_SERIALIZED;
     sw_virtual_clocks_start();
@@ -187,28 +187,28 @@ static void start(void)
 static void stop(void)
 {
     SW_INSIDE;
-    if (!lanes)
+    if (!feeds)
         return;
     sw_virtual_regions_stop();
     /* Clocks go on from here. */
     sw_ps_t now;
     if (sw_clocks_wanted())
         sw_virtual_time(&now);
-    sw_lane_t *lane = sw_virtual_stop();
+    sw_feed_t *feed = sw_virtual_stop();
     /* Others may have to hear that this rank does nothing more before they
      * take what is still on its way to them. */
-    if (lane)
-        sw_lane_end(lane, true);
+    if (feed)
+        sw_feed_end(feed, true);
     sw_virtual_detached_end();
     uint64_t mine = sw_virtual_unmodelled_calls(), all = 0;
     host.Reduce(&mine, &all, 1, MPI_UINT64_T, MPI_SUM, 0, sw_virtual_private);
     if (me == 0 && all)
         sw_say("%llu calls could not be modelled, and took no time",
                (unsigned long long)all);
-    if (me == 0 && !sw_server_wait(lanes))
+    if (me == 0 && !sw_server_wait(feeds))
         sw_say("the engine of virtual time has ended without a result");
-    sw_lanes_unmap(lanes);
-    lanes = NULL;
+    sw_feeds_unmap(feeds);
+    feeds = NULL;
     MPI_Comm private = sw_virtual_private;
     sw_virtual_private = MPI_COMM_NULL;
     host.Comm_free(&private);
@@ -245,8 +245,8 @@ int sw_virtual_MPI_Finalize(void)
 
 int sw_virtual_MPI_Abort(MPI_Comm comm, int code)
 {
-    sw_lane_t *lane = sw_virtual_stop();
-    if (lane)
-        sw_lane_end(lane, false);
+    sw_feed_t *feed = sw_virtual_stop();
+    if (feed)
+        sw_feed_end(feed, false);
     return served.Abort(comm, code);
 }

@@ -1,5 +1,5 @@
 /*
- * rank.h - what the files of virtual time know of their rank: its lane, and a
+ * rank.h - what the files of virtual time know of their rank: its feed, and a
  * clock for each thread that calls MPI at once with others (threads.c), one for
  * the rank where none do.
  *
@@ -46,7 +46,7 @@ typedef struct sw_virtual_clock {
 
 typedef struct {
     pthread_mutex_t lock;
-    sw_lane_t *lane;
+    sw_feed_t *feed;
     uint32_t current;           /* the thread whose operations are put */
     uint32_t threads;           /* numbers given so far */
     pthread_key_t key;          /* threads end */
@@ -62,7 +62,7 @@ extern sw_virtual_rank_t sw_virtual_rank
     __attribute__((visibility("hidden")));
 
 /* By thread; without threads the first is the rank's. */
-extern sw_virtual_clock_t sw_virtual_clocks[SW_LANE_THREADS]
+extern sw_virtual_clock_t sw_virtual_clocks[SW_FEED_THREADS]
     __attribute__((visibility("hidden")));
 
 /* Threads (threads.c) ------------------------------------------------------ */
@@ -84,10 +84,10 @@ static inline sw_virtual_clock_t *sw_virtual_mine(void)
  * is below. */
 bool sw_virtual_put_thread(sw_virtual_clock_t *c);
 
-/* On the lane, and nothing before it. */
+/* On the feed, and nothing before it. */
 static inline bool sw_virtual_put_only(const sw_vop_t *op)
 {
-    return sw_lane_put(sw_virtual_rank.lane, op);
+    return sw_feed_put(sw_virtual_rank.feed, op);
 }
 
 /* The clock (virtual.c) ---------------------------------------------------- */

@@ -42,11 +42,11 @@ sw_virtual_clock_t *sw_virtual_new_clock(void)
 {
     sw_virtual_clock_t *c = NULL;
     sw_virtual_lock();
-    for (uint32_t i = 0; i < SW_LANE_THREADS && !c; i++)
+    for (uint32_t i = 0; i < SW_FEED_THREADS && !c; i++)
         if (!atomic_load(&sw_virtual_clocks[i].used))
             c = &sw_virtual_clocks[i];
     if (!c)
-        c = &sw_virtual_clocks[SW_LANE_THREADS - 1];
+        c = &sw_virtual_clocks[SW_FEED_THREADS - 1];
     if (!atomic_load(&c->used)) {
         *c = (sw_virtual_clock_t){.number = (uint32_t)(c - sw_virtual_clocks),
                                   .fresh = true, .last = c->last,
@@ -75,7 +75,7 @@ static void thread_ends(void *of)
 {
     sw_virtual_clock_t *c = of;
     sw_virtual_lock();
-    if (c->number != SW_LANE_THREADS - 1) {
+    if (c->number != SW_FEED_THREADS - 1) {
         sw_virtual_thread.clock = c;
         if (!c->fresh)
             sw_virtual_put(&(sw_vop_t){.kind = SW_OP_THREAD,
@@ -88,7 +88,7 @@ static void thread_ends(void *of)
 
 void sw_virtual_threads_start(void)
 {
-    for (uint32_t i = 0; i < SW_LANE_THREADS; i++)
+    for (uint32_t i = 0; i < SW_FEED_THREADS; i++)
         sw_virtual_clocks[i].fresh = true;
     pthread_key_create(&sw_virtual_rank.key, thread_ends);
     sw_virtual_thread.clock = NULL;

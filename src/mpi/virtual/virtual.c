@@ -2,7 +2,7 @@
  * virtual.c - a rank's clock and its operations; see virtual.h.
  *
  * What was computed is kept until the next operation is put, so that a loop of
- * MPI_Wtime does not fill the lane: the time is then the engine's last answer
+ * MPI_Wtime does not fill the feed: the time is then the engine's last answer
  * and what was computed since.
  */
 #include "rank.h"
@@ -12,7 +12,7 @@
 
 _Atomic bool sw_virtual_on, sw_virtual_alive;
 
-/* Without a lane no engine looks. */
+/* Without a feed no engine looks. */
 static _Atomic uint32_t inside_nothing;
 _Atomic uint32_t *sw_virtual_inside = &inside_nothing;
 
@@ -25,7 +25,7 @@ __thread sw_virtual_thread_t sw_virtual_thread
 
 sw_virtual_rank_t sw_virtual_rank = {
     .lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP};
-sw_virtual_clock_t sw_virtual_clocks[SW_LANE_THREADS];
+sw_virtual_clock_t sw_virtual_clocks[SW_FEED_THREADS];
 
 /* So much has been slept: the engine is told, that others may go on. */
 #define SLEPT (1000000 * SW_PS_PER_NS)
@@ -51,7 +51,7 @@ static bool put_section(void)
     uint32_t number = atomic_exchange(&rank->section, 0) - 1;
     while (rank->sections < number) {
         rank->sections++;
-        if (!sw_lane_section(rank->lane, rank->sections,
+        if (!sw_feed_section(rank->feed, rank->sections,
                              sw_region(rank->sections)->name))
             return false;
     }
@@ -81,7 +81,7 @@ static void awake(sw_virtual_clock_t *c)
 {
     if (sw_unlikely(c->sleeps)) {
         c->sleeps = 0;
-        atomic_store(sw_lane_sleeps(sw_virtual_rank.lane, c->number), 0);
+        atomic_store(sw_feed_sleeps(sw_virtual_rank.feed, c->number), 0);
     }
 }
 
@@ -93,10 +93,10 @@ static void lost(void)
     atomic_store(&sw_virtual_rank.ended, sw_os_now());
 }
 
-void sw_virtual_start(sw_lane_t *lane)
+void sw_virtual_start(sw_feed_t *feed)
 {
-    sw_virtual_rank.lane = lane;
-    sw_virtual_inside = sw_lane_inside(lane);
+    sw_virtual_rank.feed = feed;
+    sw_virtual_inside = sw_feed_inside(feed);
     sw_virtual_threads_start();
     sw_virtual_thread.inside = NULL;
     sw_virtual_thread.left = sw_cpu_clock_now();
@@ -104,18 +104,18 @@ void sw_virtual_start(sw_lane_t *lane)
     atomic_store(&sw_virtual_on, true);
 }
 
-sw_lane_t *sw_virtual_stop(void)
+sw_feed_t *sw_virtual_stop(void)
 {
     sw_virtual_lock();
     if (atomic_load(&sw_virtual_alive))
         put_computed(sw_virtual_mine());
     lost();
-    sw_lane_t *lane = sw_virtual_rank.lane;
-    sw_virtual_rank.lane = NULL;
+    sw_feed_t *feed = sw_virtual_rank.feed;
+    sw_virtual_rank.feed = NULL;
     sw_virtual_inside = &inside_nothing;
     atomic_store(&sw_virtual_on, false);
     sw_virtual_unlock();
-    return lane;
+    return feed;
 }
 
 /* Behind what was computed before. */
@@ -150,9 +150,9 @@ void sw_virtual_sleeps(uint64_t ns)
     sw_virtual_clock_t *c = sw_virtual_mine();
     sw_virtual_lock();
     uint64_t all = sw_min(c->sleeps + ns, SLEEPS_MOST);
-    if (atomic_load(&sw_virtual_alive) && sw_virtual_rank.lane) {
+    if (atomic_load(&sw_virtual_alive) && sw_virtual_rank.feed) {
         c->sleeps = sw_max(all, ns);
-        atomic_store(sw_lane_sleeps(sw_virtual_rank.lane, c->number),
+        atomic_store(sw_feed_sleeps(sw_virtual_rank.feed, c->number),
                      c->sleeps);
     }
     sw_virtual_unlock();
@@ -164,7 +164,7 @@ void sw_virtual_slept(void)
     if (sw_virtual_asleep(c) < SLEPT)
         return;
     sw_virtual_lock();
-    if (atomic_load(&sw_virtual_alive) && sw_virtual_rank.lane && !c->fresh) {
+    if (atomic_load(&sw_virtual_alive) && sw_virtual_rank.feed && !c->fresh) {
         c->known = false;
         c->questions = 0;
         if (!put_computed(c))
@@ -231,13 +231,13 @@ static bool ask_time(sw_virtual_clock_t *c, sw_ps_t *now)
 {
     sw_virtual_lock();
     sw_work_tell_matched();
-    uint32_t given = sw_lane_given(sw_virtual_rank.lane, c->number);
+    uint32_t given = sw_feed_given(sw_virtual_rank.feed, c->number);
     awake(c);
     bool put = put_computed(c) &&
                sw_virtual_put_only(&(sw_vop_t){.kind = SW_OP_CLOCK,
                                                .flags = SW_CLOCK_THREAD});
     sw_virtual_unlock();
-    return put && sw_lane_await(sw_virtual_rank.lane, c->number, given, now);
+    return put && sw_feed_await(sw_virtual_rank.feed, c->number, given, now);
 }
 
 bool sw_virtual_ask(const sw_vop_t *op, sw_op_answer_t *answer)
@@ -253,7 +253,7 @@ bool sw_virtual_ask(const sw_vop_t *op, sw_op_answer_t *answer)
             sw_work_tell_matched();
         awake(c);
         good = put_computed(c) &&
-               sw_lane_ask(sw_virtual_rank.lane, op, answer);
+               sw_feed_ask(sw_virtual_rank.feed, op, answer);
     }
     if (!good) {
         lost();
@@ -271,7 +271,7 @@ void sw_virtual_context(uint32_t number, uint64_t id, uint32_t n,
                         const uint32_t *members)
 {
     if (atomic_load(&sw_virtual_alive) &&
-        !sw_lane_context(sw_virtual_rank.lane, number, id, n, members))
+        !sw_feed_context(sw_virtual_rank.feed, number, id, n, members))
         lost();
 }
 

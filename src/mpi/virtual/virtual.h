@@ -3,8 +3,8 @@
  *
  * With STRAIGHTWAY_WHATIF the stubs lead to the wrappers of this room
  * (virtual.c of the build folder, made by generate_virtual.py from rules.py).
- * They tell an engine what the program does (vtime/ops/op.h), on the lane of
- * its rank (vtime/lane/lane.h):
+ * They tell an engine what the program does (vtime/ops/op.h), on the feed of
+ * its rank (vtime/feed/feed.h):
  *
  *     int sw_virtual_MPI_Isend(...)
  *     {
@@ -48,7 +48,7 @@
 #include "node/cpu_clock.h"
 #include "profile/base/job.h"
 #include "profile/stack/site.h"
-#include "vtime/lane/server.h"
+#include "vtime/feed/server.h"
 
 #include <pthread.h>
 
@@ -199,9 +199,9 @@ static inline void sw_virtual_through_end(sw_virtual_through_t *t)
  * in virtual time. */
 extern MPI_Comm sw_virtual_private __attribute__((visibility("hidden")));
 
-/* Virtual time begins, on this lane, and ends (begin.c). */
-void sw_virtual_start(sw_lane_t *lane);
-sw_lane_t *sw_virtual_stop(void);
+/* Virtual time begins, on this feed, and ends (begin.c). */
+void sw_virtual_start(sw_feed_t *feed);
+sw_feed_t *sw_virtual_stop(void);
 
 /* Operations (virtual.c; the lock: threads.c) -------------------------------
  * Between sw_virtual_lock and sw_virtual_unlock where threads call at once;

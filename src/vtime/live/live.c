@@ -2,9 +2,9 @@
  * live.c - see live.h.
  *
  * The engine takes from a rank only when it needs to know what that does next.
- * A rank runs ahead until its lane is full. Then it would sleep, and with it
+ * A rank runs ahead until its feed is full. Then it would sleep, and with it
  * the ranks that wait for it in the host's own way. So the engine moves what it
- * does not want yet out of lanes that are more than half full (`kept`).
+ * does not want yet out of feeds that are more than half full (`kept`).
  *
  * Communicators cannot be told to the engine while it runs: a rank that
  * defines one is LATER until it stands still (live_wait.c).
@@ -36,17 +36,17 @@ void sw_live_no_memory(sw_live_t *live)
     sw_live_fail(live, "no memory left for the engine of virtual time", 0);
 }
 
-sw_live_t *sw_live_new(sw_lanes_t *lanes)
+sw_live_t *sw_live_new(sw_feeds_t *feeds)
 {
     sw_live_t *live = calloc(1, sizeof *live);
     if (!live)
         return NULL;
-    live->ranks = lanes->ranks;
+    live->ranks = feeds->ranks;
     live->of = calloc(live->ranks, sizeof *live->of);
     live->defining = calloc(live->ranks, sizeof *live->defining);
     live->contexts = sw_defined_new(live->ranks);
     if (!live->of || !live->defining || !live->contexts ||
-        !sw_taker_open(&live->taker, lanes)) {
+        !sw_taker_open(&live->taker, feeds)) {
         sw_live_free(live);
         return NULL;
     }
@@ -76,7 +76,7 @@ void sw_live_free(sw_live_t *live)
 
 /* Entries, in their order ---------------------------------------------- */
 
-static const sw_lane_entry_t *look(sw_live_t *live, uint32_t rank)
+static const sw_feed_entry_t *look(sw_live_t *live, uint32_t rank)
 {
     sw_live_rank_t *r = &live->of[rank];
     if (sw_unlikely(r->first < r->count))
@@ -93,7 +93,7 @@ static void take(sw_live_t *live, uint32_t rank)
         r->first = r->count = 0;
 }
 
-/* Everything out of a lane. */
+/* Everything out of a feed. */
 static bool keep(sw_live_t *live, uint32_t rank)
 {
     sw_live_rank_t *r = &live->of[rank];
@@ -106,7 +106,7 @@ static bool keep(sw_live_t *live, uint32_t rank)
     }
     if (r->count + more > r->room) {
         size_t room = sw_max(2 * r->room, r->count + more);
-        sw_lane_entry_t *moved = realloc(r->kept, room * sizeof *moved);
+        sw_feed_entry_t *moved = realloc(r->kept, room * sizeof *moved);
         if (!moved)
             return false;
         r->kept = moved;
@@ -126,7 +126,7 @@ static void give(sw_live_t *live, uint32_t rank)
 {
     sw_live_rank_t *r = &live->of[rank];
     uint32_t here = (uint32_t)sw_min(r->answer.count - r->given,
-                                     SW_LANE_PLACES);
+                                     SW_FEED_PLACES);
     sw_taker_answer(&live->taker, rank, &r->answer, r->which + r->given, here);
     r->given += here;
     if (r->given == r->answer.count) {
@@ -158,7 +158,7 @@ static void answer(void *of, uint32_t rank, const sw_op_answer_t *given)
 {
     sw_live_t *live = of;
     sw_live_rank_t *r = &live->of[rank];
-    if (given->thread < SW_LANE_THREADS && r->waits[given->thread]) {
+    if (given->thread < SW_FEED_THREADS && r->waits[given->thread]) {
         r->waits[given->thread] = false;
         live->asking--;
         sw_taker_answer_thread(&live->taker, rank, given->thread,
@@ -177,7 +177,7 @@ static void answer(void *of, uint32_t rank, const sw_op_answer_t *given)
     r->asked = 0;
     live->asking--;
     uint32_t count = r->answer.count;
-    if (sw_likely(count <= SW_LANE_PLACES)) {
+    if (sw_likely(count <= SW_FEED_PLACES)) {
         sw_taker_answer(&live->taker, rank, &r->answer, given->which, count);
         return;
     }
@@ -196,7 +196,7 @@ void sw_live_rung(void *of, uint32_t rank)
     sw_live_t *live = of;
     if (live->of[rank].which && sw_taker_read(&live->taker, rank))
         give(live, rank);
-    if (sw_taker_waiting(&live->taker, rank) >= SW_LANE_ENTRIES / 2 &&
+    if (sw_taker_waiting(&live->taker, rank) >= SW_FEED_ENTRIES / 2 &&
         !keep(live, rank))
         sw_live_no_memory(live);
 }
@@ -246,7 +246,7 @@ static bool possible(const sw_live_t *live, const sw_vop_t *op)
         return op->what <= SW_TEST_SOME;
     case SW_OP_THREAD:
         return op->what <= SW_THREAD_ENDS && op->tag >= 0 &&
-               op->request < SW_LANE_THREADS;
+               op->request < SW_FEED_THREADS;
     case SW_OP_WINDOW:
         return op->what < SW_WINDOW_COUNT && (rank || op->peer == -1);
     default:
@@ -272,10 +272,10 @@ static void name_section(sw_live_t *live, sw_live_rank_t *r)
 
 /* A communicator or a section begins. */
 static void hear_head(sw_live_t *live, uint32_t rank,
-                      const sw_lane_entry_t *entry)
+                      const sw_feed_entry_t *entry)
 {
     sw_live_rank_t *r = &live->of[rank];
-    uint32_t bytes = entry->told.bytes, most = SW_LANE_NAME;
+    uint32_t bytes = entry->told.bytes, most = SW_FEED_NAME;
     r->what = entry->what;
     r->told = entry->told;
     r->got = 0;
@@ -286,13 +286,13 @@ static void hear_head(sw_live_t *live, uint32_t rank,
     if (bytes > most || (!bytes && entry->what == SW_ENTRY_CONTEXT))
         sw_live_fail(live, entry->what == SW_ENTRY_CONTEXT
                      ? "rank %u has a communicator of an impossible size"
-                     : "rank %u's lane is damaged", rank);
+                     : "rank %u's feed is damaged", rank);
     else if (!(r->bytes = calloc(1, (size_t)bytes + 1)))
         sw_live_no_memory(live);
 }
 
 /* A part of a communicator or of a section. */
-static void hear(sw_live_t *live, uint32_t rank, const sw_lane_entry_t *entry)
+static void hear(sw_live_t *live, uint32_t rank, const sw_feed_entry_t *entry)
 {
     sw_live_rank_t *r = &live->of[rank];
     uint32_t n = entry->what == SW_ENTRY_MORE ? entry->n : 0;
@@ -300,8 +300,8 @@ static void hear(sw_live_t *live, uint32_t rank, const sw_lane_entry_t *entry)
         hear_head(live, rank, entry);
     if (*live->error)
         return;
-    if (!r->bytes || n > SW_LANE_BYTES || n > r->told.bytes - r->got) {
-        sw_live_fail(live, "rank %u's lane is damaged", rank);
+    if (!r->bytes || n > SW_FEED_BYTES || n > r->told.bytes - r->got) {
+        sw_live_fail(live, "rank %u's feed is damaged", rank);
         return;
     }
     memcpy(r->bytes + r->got, entry->byte, n);
@@ -322,10 +322,10 @@ bool sw_live_has_ended(sw_live_t *live, uint32_t rank)
     sw_live_rank_t *r = &live->of[rank];
     if (r->end == SW_LIVE_RUNS)
         switch (sw_taker_state(&live->taker, rank)) {
-        case SW_LANE_ENDED_WELL:
+        case SW_FEED_ENDED_WELL:
             r->end = SW_LIVE_WELL;
             break;
-        case SW_LANE_ENDED:
+        case SW_FEED_ENDED:
             r->end = SW_LIVE_EARLY;
             break;
         }
@@ -336,13 +336,13 @@ static sw_source_state_t next(void *of, uint32_t rank, sw_vop_t *op)
 {
     sw_live_t *live = of;
     sw_live_rank_t *r = &live->of[rank];
-    /* A run may be long; full lanes are not to wait for its end. */
+    /* A run may be long; full feeds are not to wait for its end. */
     if (sw_unlikely(++live->calls % 1024 == 0) && sw_taker_rung(&live->taker))
         sw_taker_news(&live->taker, sw_live_rung, live);
     for (;;) {
         if (sw_unlikely(r->asked || r->defined || *live->error))
             return SW_SOURCE_LATER;
-        const sw_lane_entry_t *entry = look(live, rank);
+        const sw_feed_entry_t *entry = look(live, rank);
         if (!entry) {
             bool over = sw_live_has_ended(live, rank);
             entry = look(live, rank);
@@ -426,7 +426,7 @@ void sw_live_over(sw_live_t *live)
 
 void sw_live_written(sw_live_t *live)
 {
-    sw_lanes_head_t *head = live->taker.lanes->head;
+    sw_feeds_head_t *head = live->taker.feeds->head;
     atomic_store(&head->result, 1);
     sw_os_futex_wake_all(&head->result);
 }

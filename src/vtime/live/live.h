@@ -1,7 +1,7 @@
 /*
  * live.h - a running program as a source of operations.
  *
- *     sw_live_t *live = sw_live_new(lanes);
+ *     sw_live_t *live = sw_live_new(feeds);
  *     sw_live_source(live, &source);
  *     engine = sw_engine_new(&model, &source, &options);
  *     while (sw_engine_run(engine) == SW_ENGINE_WAITS &&
@@ -13,12 +13,12 @@
 
 #include "vtime/engine/engine.h"
 #include "vtime/ops/file.h"
-#include "vtime/lane/lane.h"
+#include "vtime/feed/feed.h"
 
 typedef struct sw_live sw_live_t;
 
-/* Of all lanes of the segment. NULL: no memory. */
-sw_live_t *sw_live_new(sw_lanes_t *lanes);
+/* Of all feeds of the segment. NULL: no memory. */
+sw_live_t *sw_live_new(sw_feeds_t *feeds);
 void sw_live_free(sw_live_t *live);
 
 void sw_live_source(sw_live_t *live, sw_op_source_t *source);

@@ -7,22 +7,22 @@
 
 #include "live.h"
 #include "live_context.h"
-#include "vtime/lane/taker.h"
+#include "vtime/feed/taker.h"
 #include "vtime/ops/section.h"
 
 typedef struct {
-    sw_lane_entry_t *kept;      /* out of the lane: from first to count */
+    sw_feed_entry_t *kept;      /* out of the feed: from first to count */
     size_t first, count, room;
     uint8_t asked;              /* sw_op_kind_t; 0: nothing is to answer */
     uint8_t select;
     uint32_t thread;            /* whose operations come */
-    bool waits[SW_LANE_THREADS];        /* threads, for an answer */
-    int32_t tid[SW_LANE_THREADS];       /* by the system; 0: not known */
+    bool waits[SW_FEED_THREADS];        /* threads, for an answer */
+    int32_t tid[SW_FEED_THREADS];       /* by the system; 0: not known */
     bool held;                  /* by its host, perhaps, since its last */
     bool defined;               /* what is told is a whole communicator */
     uint8_t end;                /* sw_live_end_t */
     uint32_t what;              /* SW_ENTRY_CONTEXT or SW_ENTRY_SECTION, of: */
-    sw_lane_told_t told;
+    sw_feed_told_t told;
     uint32_t got;               /* of its bytes; NULL: none are expected */
     char *bytes;
     sw_lookup_t sections;       /* what the rank calls it -> the number */
@@ -43,7 +43,7 @@ struct sw_live {
     sw_ps_t test;               /* see sw_live_record */
     uint32_t *defining, defining_count;     /* ranks */
     uint32_t asking;            /* ranks that wait for an answer */
-    bool soon;                  /* a rank asks: lanes ring at once */
+    bool soon;                  /* a rank asks: feeds ring at once */
     bool news;                  /* a rank has ended */
     bool placed;                /* on the ranks' cores */
     bool suspected;             /* and that was said */

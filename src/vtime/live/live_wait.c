@@ -66,11 +66,11 @@ static void define(sw_live_t *live, sw_engine_t *engine)
 static bool absent(const sw_live_t *live, uint32_t rank)
 {
     return live->of[rank].end == SW_LIVE_RUNS &&
-           sw_taker_state(&live->taker, rank) == SW_LANE_NOBODY;
+           sw_taker_state(&live->taker, rank) == SW_FEED_NOBODY;
 }
 
 /* The engine gives up the ranks that have not come when all others have ended.
- * It also needs one more sign: the maker of the lanes has gone, or the engine
+ * It also needs one more sign: the maker of the feeds has gone, or the engine
  * has seen others come and go. */
 static void look_for_absent(sw_live_t *live, uint64_t now)
 {
@@ -83,7 +83,7 @@ static void look_for_absent(sw_live_t *live, uint64_t now)
             return;
         }
     }
-    bool orphan = sw_watch_gone(&live->taker.lanes->head->maker);
+    bool orphan = sw_watch_gone(&live->taker.feeds->head->maker);
     if (!missing || (missing == live->ranks && !orphan)) {
         live->empty_since = 0;
         return;
@@ -108,7 +108,7 @@ static void place(sw_live_t *live)
         uint64_t mask[CPUS / 64] = {0};
         if (absent(live, rank))
             return;
-        pid_t pid = (pid_t)sw_lane_shared(live->taker.lanes,
+        pid_t pid = (pid_t)sw_feed_shared(live->taker.feeds,
                                           rank)->process.pid;
         if (syscall(SYS_sched_getaffinity, pid, sizeof mask, mask) > 0)
             for (size_t i = 0; i < CPUS / 64; i++)
@@ -130,7 +130,7 @@ static void look_for_dead(sw_live_t *live)
         uint32_t rank = live->look_next++ % live->ranks;
         live->look_next %= live->ranks;
         if (!sw_live_has_ended(live, rank) && !absent(live, rank) &&
-            sw_watch_gone(&sw_lane_shared(live->taker.lanes, rank)->process) &&
+            sw_watch_gone(&sw_feed_shared(live->taker.feeds, rank)->process) &&
             !sw_live_has_ended(live, rank)) {
             live->of[rank].end = SW_LIVE_DIED;
             live->news = true;
@@ -163,10 +163,10 @@ static bool asleep(void *of, uint32_t rank, uint32_t thread, bool looks)
 {
     quiet_t *quiet = of;
     sw_live_t *live = quiet->live;
-    const sw_lane_shared_t *lane = sw_lane_shared(live->taker.lanes, rank);
-    int32_t tid = thread < SW_LANE_THREADS ? live->of[rank].tid[thread] : 0;
-    uint64_t sleeps = thread < SW_LANE_THREADS
-                          ? atomic_load(&lane->of_thread[thread].sleeps) : 0;
+    const sw_feed_shared_t *feed = sw_feed_shared(live->taker.feeds, rank);
+    int32_t tid = thread < SW_FEED_THREADS ? live->of[rank].tid[thread] : 0;
+    uint64_t sleeps = thread < SW_FEED_THREADS
+                          ? atomic_load(&feed->of_thread[thread].sleeps) : 0;
     if (quiet->quiet < sleeps)
         return false;
     uint64_t silent = quiet->quiet - sleeps;
@@ -176,8 +176,8 @@ static bool asleep(void *of, uint32_t rank, uint32_t thread, bool looks)
         return quiet->looked = true;
     if (silent < (tid ? SLEEPS_NS : live->of[rank].held ? HELD_NS : ALONE_NS))
         return false;
-    return (!tid && atomic_load(&lane->inside)) ||
-           sw_watch_sleeps(&lane->process, tid ? tid : lane->process.pid);
+    return (!tid && atomic_load(&feed->inside)) ||
+           sw_watch_sleeps(&feed->process, tid ? tid : feed->process.pid);
 }
 
 /* No rank seems to go on, but only the hosts know. The engine says so, once. */
@@ -205,7 +205,7 @@ static bool somebody_asks(const sw_live_t *live)
         return true;
     for (uint32_t rank = 0; rank < live->ranks; rank++) {
         const sw_live_rank_t *r = &live->of[rank];
-        const sw_lane_entry_t *e = sw_taker_last(&live->taker, rank);
+        const sw_feed_entry_t *e = sw_taker_last(&live->taker, rank);
         if (!e && r->first < r->count)
             e = &r->kept[r->count - 1];
         if (e && e->what == SW_ENTRY_OP && sw_op_asks(e->op.kind))
@@ -234,7 +234,7 @@ bool sw_live_wait(sw_live_t *live, sw_engine_t *engine)
     if (*live->error)
         return false;
     look_for_dead(live);
-    /* Once more before sleeping, with lanes armed for what is wanted now. */
+    /* Once more before sleeping, with feeds armed for what is wanted now. */
     bool soon = somebody_asks(live), sooner = soon && !live->soon;
     live->soon = soon;
     /* Entries that the engine does not want yet may lie there all the time. */

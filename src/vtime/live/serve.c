@@ -2,18 +2,18 @@
  * serve.c - straightway-whatif serve: the ranks of a running program, timed by
  * a model as they run.
  *
- *     serve --lanes FD --model MODEL [--result FILE] [--record OPS] [--check]
+ *     serve --feeds FD --model MODEL [--result FILE] [--record OPS] [--check]
  *           [--detach]
  *
- * FD is a segment of lanes (lane/lane.h). The rank that starts this makes it
- * (lane/server.h), or the program that starts the ranks. FILE gets the result
+ * FD is a segment of feeds (feed/feed.h). The rank that starts this makes it
+ * (feed/server.h), or the program that starts the ranks. FILE gets the result
  * (result.h) when all ranks have ended, whole or not at all; OPS gets the
  * operations (ops/file.h). With --detach the process that was started ends as
  * soon as all is ready, and a child of it goes on. That child is an orphan,
  * in a process group of its own. So it ends when its ranks have, not by the
  * signals that they get.
  *
- * Status 1: the model or the lanes cannot be used, and stderr says why;
+ * Status 1: the model or the feeds cannot be used, and stderr says why;
  * without --detach also: there is no result; 3: a deadlock.
  */
 #include "vtime/base/commands.h"
@@ -21,7 +21,7 @@
 #include "vtime/model/model_file.h"
 #include "vtime/ops/file.h"
 #include "vtime/engine/result.h"
-#include "vtime/lane/taker.h"
+#include "vtime/feed/taker.h"
 #include "node/os/os.h"
 
 #include <dirent.h>
@@ -34,14 +34,14 @@
 #include <unistd.h>
 
 typedef struct {
-    int lanes;
+    int feeds;
     const char *model, *result, *record;
     bool check, detach;
 } order_t;
 
 static bool parse(char **argv, order_t *order)
 {
-    *order = (order_t){.lanes = -1};
+    *order = (order_t){.feeds = -1};
     for (; *argv; argv++) {
         const char *value = argv[1];
         if (!strcmp(*argv, "--check"))
@@ -50,8 +50,8 @@ static bool parse(char **argv, order_t *order)
             order->detach = true;
         else if (!value)
             return false;
-        else if (!strcmp(*argv, "--lanes"))
-            order->lanes = atoi(value), argv++;
+        else if (!strcmp(*argv, "--feeds"))
+            order->feeds = atoi(value), argv++;
         else if (!strcmp(*argv, "--model"))
             order->model = value, argv++;
         else if (!strcmp(*argv, "--result"))
@@ -61,11 +61,11 @@ static bool parse(char **argv, order_t *order)
         else
             return false;
     }
-    return order->lanes > STDERR_FILENO && order->model;
+    return order->feeds > STDERR_FILENO && order->model;
 }
 
 /* The engine closes the job's descriptors: a launcher waits until no process
- * has its pipes any more. The engine keeps stderr and the lanes. */
+ * has its pipes any more. The engine keeps stderr and the feeds. */
 static void close_others(int kept)
 {
     int null = open("/dev/null", O_RDWR);
@@ -90,7 +90,7 @@ static void close_others(int kept)
  * sessions first (sched(7), autogroup). An engine in another session may get
  * nothing for seconds, while the ranks that ask and other processes are busy.
  * True: this is the child, which goes on. */
-static bool detach(sw_lanes_t *lanes)
+static bool detach(sw_feeds_t *feeds)
 {
     setpgid(0, 0);
     pid_t child = fork();
@@ -100,7 +100,7 @@ static bool detach(sw_lanes_t *lanes)
         _exit(1);
     }
     if (child) {
-        sw_taker_serves(lanes, child);
+        sw_taker_serves(feeds, child);
         _exit(0);
     }
     return true;
@@ -212,21 +212,21 @@ static int finish(const order_t *order, sw_engine_t *engine, sw_live_t *live,
     return status;
 }
 
-static int work(const order_t *order, sw_lanes_t *lanes, sw_model_t *model)
+static int work(const order_t *order, sw_feeds_t *feeds, sw_model_t *model)
 {
     char note[64];
     sw_op_source_t source;
     sw_op_writer_t *writer = NULL;
     uint64_t began = sw_os_now();
-    sw_live_t *live = sw_live_new(lanes);
+    sw_live_t *live = sw_live_new(feeds);
     sw_engine_options_t options = {.check = order->check};
     if (live)
         sw_live_source(live, &source);
     sw_engine_t *engine = live ? sw_engine_new(model, &source, &options)
                                : NULL;
-    snprintf(note, sizeof note, "a run of %u ranks", lanes->ranks);
+    snprintf(note, sizeof note, "a run of %u ranks", feeds->ranks);
     if (engine && order->record) {
-        writer = sw_op_writer_new(order->record, lanes->ranks, note);
+        writer = sw_op_writer_new(order->record, feeds->ranks, note);
         if (!writer)
             fprintf(stderr, "straightway: %s cannot be written: %s\n",
                     order->record, strerror(errno));
@@ -236,13 +236,13 @@ static int work(const order_t *order, sw_lanes_t *lanes, sw_model_t *model)
     int status = 1;
     if (!engine)
         fprintf(stderr, "straightway: no memory for %u ranks\n",
-                lanes->ranks);
+                feeds->ranks);
     if (engine && (writer || !order->record)) {
-        if (!order->detach || detach(lanes)) {
+        if (!order->detach || detach(feeds)) {
             if (!order->detach)
-                sw_taker_serves(lanes, getpid());
+                sw_taker_serves(feeds, getpid());
             sw_engine_state_t state = serve(engine, live);
-            status = finish(order, engine, live, lanes->ranks, state,
+            status = finish(order, engine, live, feeds->ranks, state,
                             (double)(sw_os_now() - began) * 1e-9, writer);
         }
     }
@@ -256,15 +256,15 @@ int sw_serve_command(char **argv)
 {
     order_t order;
     if (!parse(argv, &order)) {
-        fprintf(stderr, "straightway-whatif serve --lanes FD --model MODEL "
+        fprintf(stderr, "straightway-whatif serve --feeds FD --model MODEL "
                 "[--result FILE] [--record OPS] [--check] [--detach]\n");
         return 2;
     }
     signal(SIGPIPE, SIG_IGN);
-    close_others(order.lanes);
-    sw_lanes_t *lanes = sw_lanes_map(order.lanes);
-    if (!lanes) {
-        fprintf(stderr, "straightway: the lanes to the engine of virtual time "
+    close_others(order.feeds);
+    sw_feeds_t *feeds = sw_feeds_map(order.feeds);
+    if (!feeds) {
+        fprintf(stderr, "straightway: the feeds to the engine of virtual time "
                 "cannot be used: %s\n", errno == EINVAL
                 ? "they are of another build" : strerror(errno));
         return 1;
@@ -275,14 +275,14 @@ int sw_serve_command(char **argv)
     if (!sw_model_read(&model, order.model, why, sizeof why)) {
         fprintf(stderr, "straightway: %s\n", why);
     } else {
-        if (model.ranks != lanes->ranks)
+        if (model.ranks != feeds->ranks)
             fprintf(stderr, "straightway: %s is a model of %u ranks, the "
                     "program has %u: say `ranks %u`\n", order.model,
-                    model.ranks, lanes->ranks, lanes->ranks);
+                    model.ranks, feeds->ranks, feeds->ranks);
         else
-            status = work(&order, lanes, &model);
+            status = work(&order, feeds, &model);
         sw_model_free(&model);
     }
-    sw_lanes_unmap(lanes);
+    sw_feeds_unmap(feeds);
     return status;
 }

@@ -12,85 +12,85 @@
 #define TRIPS 300
 
 /* Half a round trip of 50 bytes: 100 + 1000 + 50 + 200 ns. */
-static void ping_pong(sw_lane_t *lane, uint32_t rank)
+static void ping_pong(sw_feed_t *feed, uint32_t rank)
 {
     for (int i = 1; i <= TRIPS; i++) {
         if (rank == 0)
-            compute(lane, 10);
-        message(lane, rank ? SW_OP_RECV : SW_OP_SEND, !rank, 50, 0);
-        message(lane, rank ? SW_OP_SEND : SW_OP_RECV, !rank, 50, 0);
+            compute(feed, 10);
+        message(feed, rank ? SW_OP_RECV : SW_OP_SEND, !rank, 50, 0);
+        message(feed, rank ? SW_OP_SEND : SW_OP_RECV, !rank, 50, 0);
         if (rank == 0 && i % 10 == 0)
-            MUST(clock_ns(lane) == i * (10 + 2 * 1350));
+            MUST(clock_ns(feed) == i * (10 + 2 * 1350));
     }
 }
 
-static void far_ahead(sw_lane_t *lane, uint32_t rank)
+static void far_ahead(sw_feed_t *feed, uint32_t rank)
 {
-    /* Rank 0 is many full lanes ahead of rank 1. */
+    /* Rank 0 is many full feeds ahead of rank 1. */
     if (rank)
         usleep(300000);
     for (int i = 0; i < 30000; i++)
-        message(lane, rank ? SW_OP_RECV : SW_OP_SEND, !rank, 50, 0);
+        message(feed, rank ? SW_OP_RECV : SW_OP_SEND, !rank, 50, 0);
     if (rank)
-        message(lane, SW_OP_SEND, 0, 50, 0);
+        message(feed, SW_OP_SEND, 0, 50, 0);
     else
-        message(lane, SW_OP_RECV, 1, 50, 0);
+        message(feed, SW_OP_RECV, 1, 50, 0);
 }
 
 /* Rank 0 waits in virtual time for what rank 1 sends. Rank 1 says that it has
- * sent only after rank 0 has put more than fits into its lane. */
+ * sent only after rank 0 has put more than fits into its feed. */
 static int said[2];
 
-static void held_up(sw_lane_t *lane, uint32_t rank)
+static void held_up(sw_feed_t *feed, uint32_t rank)
 {
     char c = 0;
     if (rank == 0) {
-        message(lane, SW_OP_RECV, 1, 50, 0);
+        message(feed, SW_OP_RECV, 1, 50, 0);
         for (int i = 0; i < 20000; i++)
-            compute(lane, 1);
+            compute(feed, 1);
         MUST(write(said[1], &c, 1) == 1);
     } else {
         MUST(read(said[0], &c, 1) == 1);
-        message(lane, SW_OP_SEND, 0, 50, 0);
+        message(feed, SW_OP_SEND, 0, 50, 0);
     }
 }
 
 /* The last to come in real time is the first in virtual time. */
-static void choices(sw_lane_t *lane, uint32_t rank)
+static void choices(sw_feed_t *feed, uint32_t rank)
 {
     if (rank == 0) {
         for (int i = 0; i < 2; i++) {
-            sw_op_answer_t answer = ask(lane, (sw_vop_t){
+            sw_op_answer_t answer = ask(feed, (sw_vop_t){
                 .kind = SW_OP_CHOOSE, .peer = SW_OP_ANY, .tag = SW_OP_ANY});
             MUST(answer.peer == 2 - i && answer.tag == 7);
             MUST(answer.bytes == 50u + (unsigned)answer.peer);
-            message(lane, SW_OP_RECV, answer.peer, 100, 0);
+            message(feed, SW_OP_RECV, answer.peer, 100, 0);
         }
-        MUST(clock_ns(lane) == 5000 + 100 + 1000 + 51 + 200);
+        MUST(clock_ns(feed) == 5000 + 100 + 1000 + 51 + 200);
         return;
     }
     if (rank == 2)
         usleep(200000);
-    compute(lane, rank == 1 ? 5000 : 1000);
-    message(lane, SW_OP_SEND, 0, 50 + rank, 0);
+    compute(feed, rank == 1 ? 5000 : 1000);
+    message(feed, SW_OP_SEND, 0, 50 + rank, 0);
 }
 
 #define MANY 3000u
 
 /* Lists longer than a part of an answer. */
-static void long_lists(sw_lane_t *lane, uint32_t rank)
+static void long_lists(sw_feed_t *feed, uint32_t rank)
 {
     if (rank) {
         for (uint32_t i = 0; i < MANY; i++)
-            message(lane, SW_OP_SEND, 0, 8, 0);
+            message(feed, SW_OP_SEND, 0, 8, 0);
         return;
     }
     for (uint32_t i = 1; i <= MANY; i++)
-        message(lane, SW_OP_RECV, 1, 8, i);
-    compute(lane, 100000000);
+        message(feed, SW_OP_RECV, 1, 8, i);
+    compute(feed, 100000000);
     for (uint32_t i = MANY; i > 0; i--)
-        MUST(sw_lane_put(lane, &(sw_vop_t){.kind = SW_OP_LIST, .request = i}));
-    sw_op_answer_t answer = ask(lane, (sw_vop_t){.kind = SW_OP_SELECT,
+        MUST(sw_feed_put(feed, &(sw_vop_t){.kind = SW_OP_LIST, .request = i}));
+    sw_op_answer_t answer = ask(feed, (sw_vop_t){.kind = SW_OP_SELECT,
                                                      .what = SW_SELECT_SOME});
     bool seen[MANY] = {false};
     MUST(answer.count == MANY);
@@ -102,17 +102,17 @@ static void long_lists(sw_lane_t *lane, uint32_t rank)
 
 /* Ranks 1 and 3 have a communicator to which each gives another name. Their
  * barrier joins their clocks, and no other rank's. */
-static void communicators(sw_lane_t *lane, uint32_t rank)
+static void communicators(sw_feed_t *feed, uint32_t rank)
 {
     const uint32_t members[] = {3, 1};
-    compute(lane, 1000 * (rank + 1));
+    compute(feed, 1000 * (rank + 1));
     if (rank % 2) {
-        MUST(sw_lane_context(lane, rank * 10, 99, 2, members));
-        MUST(sw_lane_put(lane, &(sw_vop_t){
+        MUST(sw_feed_context(feed, rank * 10, 99, 2, members));
+        MUST(sw_feed_put(feed, &(sw_vop_t){
             .kind = SW_OP_COLLECTIVE, .what = SW_COLLECTIVE_BARRIER,
             .context = rank * 10, .peer = -1}));
     }
-    MUST(clock_ns(lane) == (rank % 2 ? 4000 : 1000 * (rank + 1)));
+    MUST(clock_ns(feed) == (rank % 2 ? 4000 : 1000 * (rank + 1)));
 }
 
 /* The same traffic whenever it comes: what computes is drawn from `traffic`,
@@ -120,13 +120,13 @@ static void communicators(sw_lane_t *lane, uint32_t rank)
 static uint64_t traffic, rests;
 
 typedef struct {
-    sw_lane_t *lane;
+    sw_feed_t *feed;
     uint32_t rank;
     uint64_t rest;
 } at_t;
 
 /* Each rank makes the whole program, and puts what is its own. */
-static void to_lane(void *of, uint32_t rank, sw_vop_t op)
+static void to_feed(void *of, uint32_t rank, sw_vop_t op)
 {
     at_t *at = of;
     if (rank != at->rank)
@@ -134,15 +134,15 @@ static void to_lane(void *of, uint32_t rank, sw_vop_t op)
     if (random_from(&at->rest) % 64 == 0)
         usleep((useconds_t)(random_from(&at->rest) % 300));
     if (op.kind == SW_OP_SELECT || op.kind == SW_OP_CLOCK)
-        ask(at->lane, op);
+        ask(at->feed, op);
     else
-        MUST(sw_lane_put(at->lane, &op));
+        MUST(sw_feed_put(at->feed, &op));
 }
 
-static void any_traffic(sw_lane_t *lane, uint32_t rank)
+static void any_traffic(sw_feed_t *feed, uint32_t rank)
 {
-    at_t at = {lane, rank, rests * 97 + rank + 1};
-    program_t p = {.n = 5, .rounds = 200, .put = to_lane, .of = &at,
+    at_t at = {feed, rank, rests * 97 + rank + 1};
+    program_t p = {.n = 5, .rounds = 200, .put = to_feed, .of = &at,
                    .chance = traffic, .asks = true};
     program_make(&p);
 }
@@ -166,34 +166,34 @@ static void same_whenever(void)
     }
 }
 
-static void contradiction(sw_lane_t *lane, uint32_t rank)
+static void contradiction(sw_feed_t *feed, uint32_t rank)
 {
     const uint32_t members[] = {0, 1}, others[] = {1, 0};
     sw_op_answer_t answer;
     /* Refused already, where the engine is quicker than the return. */
-    sw_lane_context(lane, 1, 5, 2, rank ? members : others);
-    while (sw_lane_ask(lane, &(sw_vop_t){.kind = SW_OP_CLOCK}, &answer))
+    sw_feed_context(feed, 1, 5, 2, rank ? members : others);
+    while (sw_feed_ask(feed, &(sw_vop_t){.kind = SW_OP_CLOCK}, &answer))
         usleep(1000);
 }
 
-static void head_to_head(sw_lane_t *lane, uint32_t rank)
+static void head_to_head(sw_feed_t *feed, uint32_t rank)
 {
     sw_op_answer_t answer;
-    compute(lane, 10);
+    compute(feed, 10);
     sw_vop_t op = {.kind = SW_OP_RECV, .peer = !rank, .tag = 7, .bytes = 8};
-    sw_lane_put(lane, &op);
+    sw_feed_put(feed, &op);
     op = (sw_vop_t){.kind = SW_OP_CLOCK, .flags = SW_CLOCK_PAUSE};
-    MUST(!sw_lane_ask(lane, &op, &answer));
-    MUST(!sw_lane_put(lane, &op));
+    MUST(!sw_feed_ask(feed, &op, &answer));
+    MUST(!sw_feed_put(feed, &op));
 }
 
-static void one_dies(sw_lane_t *lane, uint32_t rank)
+static void one_dies(sw_feed_t *feed, uint32_t rank)
 {
     sw_op_answer_t answer;
     if (rank == 1)
         raise(SIGKILL);
-    message(lane, SW_OP_RECV, 1, 8, 0);
-    MUST(!sw_lane_ask(lane, &(sw_vop_t){.kind = SW_OP_CLOCK,
+    message(feed, SW_OP_RECV, 1, 8, 0);
+    MUST(!sw_feed_ask(feed, &(sw_vop_t){.kind = SW_OP_CLOCK,
                                         .flags = SW_CLOCK_PAUSE}, &answer));
 }
 
@@ -215,7 +215,7 @@ static void choose_cpus(void)
     CPU_OR(&both, &first, &last);
 }
 
-static void sleeps(sw_lane_t *lane, uint32_t rank)
+static void sleeps(sw_feed_t *feed, uint32_t rank)
 {
     MUST(rank == 0 || !sched_setaffinity(0, sizeof last, &last));
     usleep(700000);
@@ -223,10 +223,10 @@ static void sleeps(sw_lane_t *lane, uint32_t rank)
 
 /* The engine has nothing of the job's: no descriptors, settings or processor
  * time. No process waits for it as for a child. */
-static void engine_is_alone(sw_lanes_t *lanes, const pid_t *rank)
+static void engine_is_alone(sw_feeds_t *feeds, const pid_t *rank)
 {
     char path[64], text[65536], link[256];
-    int pid = (int)lanes->head->server.pid;
+    int pid = (int)feeds->head->server.pid;
     snprintf(path, sizeof path, "/proc/%d/environ", pid);
     int fd = open(path, O_RDONLY);
     size_t n = get_all(fd, text, sizeof text);
@@ -245,7 +245,7 @@ static void engine_is_alone(sw_lanes_t *lanes, const pid_t *rank)
         MUST(got > 0);
         link[got] = '\0';
         MUST(atoi(e->d_name) == 2 || !strcmp(link, "/dev/null") ||
-             strstr(link, "straightway-lanes"));
+             strstr(link, "straightway-feeds"));
     }
     closedir(files);
     MUST(getsid(pid) == getsid(0) && getpgid(pid) != getpgrp());
@@ -266,35 +266,35 @@ static void engine_is_alone(sw_lanes_t *lanes, const pid_t *rank)
 
 /* Ranks number regions as they come to them; a name may be long, and of any
  * bytes. What rank 1 sends at 2000 is received at 3350. */
-static char long_name[SW_LANE_NAME + 50];
+static char long_name[SW_FEED_NAME + 50];
 
-static void regions(sw_lane_t *lane, uint32_t rank)
+static void regions(sw_feed_t *feed, uint32_t rank)
 {
     if (rank) {
-        MUST(sw_lane_section(lane, 1, "late"));
-        section(lane, 1);
-        compute(lane, 2000);
+        MUST(sw_feed_section(feed, 1, "late"));
+        section(feed, 1);
+        compute(feed, 2000);
     } else {
-        MUST(sw_lane_section(lane, 3, "a \"b\"/\xff\n"));
-        MUST(sw_lane_section(lane, 5, "late"));
-        MUST(sw_lane_section(lane, 6, long_name));
-        compute(lane, 500);
-        section(lane, 6);
-        section(lane, 5);
+        MUST(sw_feed_section(feed, 3, "a \"b\"/\xff\n"));
+        MUST(sw_feed_section(feed, 5, "late"));
+        MUST(sw_feed_section(feed, 6, long_name));
+        compute(feed, 500);
+        section(feed, 6);
+        section(feed, 5);
     }
-    message(lane, rank ? SW_OP_SEND : SW_OP_RECV, !rank, 50, 0);
+    message(feed, rank ? SW_OP_SEND : SW_OP_RECV, !rank, 50, 0);
     if (!rank) {
-        section(lane, 3);
-        compute(lane, 70);
+        section(feed, 3);
+        compute(feed, 70);
     }
-    section(lane, 0);
-    MUST(clock_ns(lane) == (rank ? 2100 : 3420));
+    section(feed, 0);
+    MUST(clock_ns(feed) == (rank ? 2100 : 3420));
 }
 
 /* Live and replayed they are the same. */
 static void known_regions(void)
 {
-    char live[8192], again[8192], name[SW_LANE_NAME + 100];
+    char live[8192], again[8192], name[SW_FEED_NAME + 100];
     uint64_t n;
     memset(long_name, 'x', sizeof long_name - 1);
     job_t job = {.ranks = 2, .run = regions, .record = true};
@@ -313,7 +313,7 @@ static void known_regions(void)
     MUST(has(live, "{\"name\": \"\", \"ranks\": 2, \"sums\": {"
              "\"end_ns\": 500, "));
     snprintf(name, sizeof name, "\"name\": \"%.*s\", \"ranks\": 1",
-             (int)SW_LANE_NAME, long_name);
+             (int)SW_FEED_NAME, long_name);
     MUST(has(live, name));
     empty_folder(job.folder);
 }
@@ -409,7 +409,7 @@ static void refused(void)
     job_t job = {.ranks = 2};
     job_folder(&job, "nonsense 1\n");
     snprintf(path, sizeof path, "%s/model", job.folder);
-    int fd = sw_lanes_make(2), before = dup(STDERR_FILENO), err[2];
+    int fd = sw_feeds_make(2), before = dup(STDERR_FILENO), err[2];
     MUST(!pipe(err));
     dup2(err[1], STDERR_FILENO);
     close(err[1]);

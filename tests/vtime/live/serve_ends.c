@@ -8,16 +8,16 @@
 #define RANKS 4u
 
 /* Round and round, with questions, for ever. */
-static void busy(sw_lane_t *lane, uint32_t rank)
+static void busy(sw_feed_t *feed, uint32_t rank)
 {
     for (uint64_t i = 0;; i++) {
-        compute(lane, 100);
-        message(lane, SW_OP_SEND, (int)((rank + 1) % RANKS), 50, 1);
-        message(lane, SW_OP_RECV, (int)((rank + RANKS - 1) % RANKS), 50, 0);
+        compute(feed, 100);
+        message(feed, SW_OP_SEND, (int)((rank + 1) % RANKS), 50, 1);
+        message(feed, SW_OP_RECV, (int)((rank + RANKS - 1) % RANKS), 50, 0);
         sw_vop_t op = {.kind = SW_OP_WAIT, .request = 1};
-        MUST(sw_lane_put(lane, &op));
+        MUST(sw_feed_put(feed, &op));
         if (i % 5 == 0)
-            clock_ns(lane);
+            clock_ns(feed);
     }
 }
 
@@ -38,10 +38,10 @@ static void starter(const job_t *job, int fd, int way, int ready)
     MUST(!pipe(there));
     for (uint32_t r = 0; r < come; r++)
         if (!(of[r] = fork())) {
-            sw_lanes_t *lanes = sw_lanes_map(fd);
-            sw_lane_t *lane = sw_lane_begin(lanes, r);
-            MUST(lane && write(there[1], "", 1) == 1);
-            busy(lane, r);
+            sw_feeds_t *feeds = sw_feeds_map(fd);
+            sw_feed_t *feed = sw_feed_begin(feeds, r);
+            MUST(feed && write(there[1], "", 1) == 1);
+            busy(feed, r);
         }
     /* One that is killed before it has begun has never come. */
     for (uint32_t r = 0; r < come; r++)
@@ -59,14 +59,14 @@ static void ends(int way, unsigned after_us)
     };
     job_t job = {.ranks = RANKS};
     job_folder(&job, MODEL);
-    int fd = sw_lanes_make(RANKS), ready[2], err[2];
-    sw_lanes_t *lanes = sw_lanes_map(fd);
+    int fd = sw_feeds_make(RANKS), ready[2], err[2];
+    sw_feeds_t *feeds = sw_feeds_map(fd);
     pid_t of[RANKS];
-    MUST(lanes && !pipe(ready) && !pipe(err));
+    MUST(feeds && !pipe(ready) && !pipe(err));
     pid_t first = fork();
     if (!first) {
-        /* The lanes name this process as their maker. */
-        sw_watch_process(&lanes->head->maker, getpid());
+        /* The feeds name this process as their maker. */
+        sw_watch_process(&feeds->head->maker, getpid());
         dup2(err[1], STDERR_FILENO);
         close(err[0]);
         close(err[1]);
@@ -91,12 +91,12 @@ static void ends(int way, unsigned after_us)
     get_file(job.folder, "result", job.result, sizeof job.result);
     MUST(has(job.result, says[way]));
     MUST(empty_folder(job.folder) == 2);
-    while (!sw_watch_gone(&lanes->head->server))
+    while (!sw_watch_gone(&feeds->head->server))
         MUST(sw_os_now() - since < 4000000000u && !usleep(1000));
     close(err[0]);
     close(ready[0]);
     close(ready[1]);
-    sw_lanes_unmap(lanes);
+    sw_feeds_unmap(feeds);
     close(fd);
 }
 

@@ -9,8 +9,8 @@
 #include "node/os/os.h"
 #include "vtime/engine/engine_file.h"
 #include "vtime/base/commands.h"
-#include "vtime/lane/ring.h"
-#include "vtime/lane/server.h"
+#include "vtime/feed/ring.h"
+#include "vtime/feed/server.h"
 #include "vtime/model/model_file.h"
 #include "vtime/ops/file.h"
 #include "vtime/engine/result.h"
@@ -32,9 +32,9 @@
 
 typedef struct {
     uint32_t ranks;
-    void (*run)(sw_lane_t *lane, uint32_t rank);    /* a rank */
+    void (*run)(sw_feed_t *feed, uint32_t rank);    /* a rank */
     /* In the process that has started all, while they run; or NULL. */
-    void (*beside)(sw_lanes_t *lanes, const pid_t *rank);
+    void (*beside)(sw_feeds_t *feeds, const pid_t *rank);
     bool record;
     bool may_fail;          /* ranks may end otherwise than well */
     char result[65536], told[8192];     /* the result, and stderr */
@@ -112,9 +112,9 @@ static inline void run_job(job_t *job, const char *model)
     snprintf(paths[0], 128, "%s/model", job->folder);
     snprintf(paths[1], 128, "%s/result", job->folder);
     snprintf(paths[2], 128, "%s/ops", job->folder);
-    int fd = sw_lanes_make(job->ranks);
-    sw_lanes_t *lanes = sw_lanes_map(fd);
-    MUST(lanes && !pipe(err));
+    int fd = sw_feeds_make(job->ranks);
+    sw_feeds_t *feeds = sw_feeds_map(fd);
+    MUST(feeds && !pipe(err));
     fcntl(err[0], F_SETFL, O_NONBLOCK);
     fcntl(err[1], F_SETPIPE_SZ, 65536);
     dup2(err[1], STDERR_FILENO);
@@ -127,33 +127,33 @@ static inline void run_job(job_t *job, const char *model)
         of[r] = fork();
         if (of[r])
             continue;
-        sw_lanes_t *mine = sw_lanes_map(fd);
-        sw_lane_t *lane = sw_lane_begin(mine, r);
-        MUST(lane);
-        job->run(lane, r);
-        sw_lane_end(lane, true);
-        sw_lanes_unmap(mine);
+        sw_feeds_t *mine = sw_feeds_map(fd);
+        sw_feed_t *feed = sw_feed_begin(mine, r);
+        MUST(feed);
+        job->run(feed, r);
+        sw_feed_end(feed, true);
+        sw_feeds_unmap(mine);
         _exit(0);
     }
     dup2(before, STDERR_FILENO);
     close(before);
     MUST(started);
     if (job->beside)
-        job->beside(lanes, of);
+        job->beside(feeds, of);
     int failed = 0;
     for (uint32_t r = 0; r < job->ranks; r++) {
         int status;
         MUST(waitpid(of[r], &status, 0) == of[r]);
         failed += status != 0;
     }
-    bool written = sw_server_wait(lanes);
+    bool written = sw_server_wait(feeds);
     uint64_t since = sw_os_now();
-    while (!sw_watch_gone(&lanes->head->server)) {
+    while (!sw_watch_gone(&feeds->head->server)) {
         usleep(1000);
         if (sw_os_now() - since > 5000000000u)
             break;
     }
-    bool gone = sw_watch_gone(&lanes->head->server);
+    bool gone = sw_watch_gone(&feeds->head->server);
     get_all(err[0], job->told, sizeof job->told);
     close(err[0]);
     get_file(job->folder, "result", job->result, sizeof job->result);
@@ -161,7 +161,7 @@ static inline void run_job(job_t *job, const char *model)
         fprintf(stderr, "%s", job->told);
     MUST(job->may_fail || !failed);
     MUST(written && gone);
-    sw_lanes_unmap(lanes);
+    sw_feeds_unmap(feeds);
     close(fd);
 }
 
@@ -219,36 +219,36 @@ static inline bool has(const char *text, const char *part)
 
 /* Operations ----------------------------------------------------------- */
 
-static inline void compute(sw_lane_t *lane, sw_ps_t ns)
+static inline void compute(sw_feed_t *feed, sw_ps_t ns)
 {
     sw_vop_t op = {.kind = SW_OP_COMPUTE, .time = ns * NS};
-    MUST(sw_lane_put(lane, &op));
+    MUST(sw_feed_put(feed, &op));
 }
 
-static inline void section(sw_lane_t *lane, uint32_t number)
+static inline void section(sw_feed_t *feed, uint32_t number)
 {
     sw_vop_t op = {.kind = SW_OP_SECTION, .bytes = number};
-    MUST(sw_lane_put(lane, &op));
+    MUST(sw_feed_put(feed, &op));
 }
 
-static inline void message(sw_lane_t *lane, int kind, int peer, uint32_t bytes,
+static inline void message(sw_feed_t *feed, int kind, int peer, uint32_t bytes,
                            uint32_t request)
 {
     sw_vop_t op = {.kind = (uint8_t)kind, .peer = peer, .tag = 7,
                    .bytes = bytes, .request = request};
-    MUST(sw_lane_put(lane, &op));
+    MUST(sw_feed_put(feed, &op));
 }
 
-static inline sw_op_answer_t ask(sw_lane_t *lane, sw_vop_t op)
+static inline sw_op_answer_t ask(sw_feed_t *feed, sw_vop_t op)
 {
     sw_op_answer_t answer;
-    MUST(sw_lane_ask(lane, &op, &answer));
+    MUST(sw_feed_ask(feed, &op, &answer));
     return answer;
 }
 
-static inline sw_ps_t clock_ns(sw_lane_t *lane)
+static inline sw_ps_t clock_ns(sw_feed_t *feed)
 {
-    return ask(lane, (sw_vop_t){.kind = SW_OP_CLOCK}).clock / NS;
+    return ask(feed, (sw_vop_t){.kind = SW_OP_CLOCK}).clock / NS;
 }
 
 #endif

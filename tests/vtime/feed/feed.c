@@ -1,11 +1,11 @@
 /*
- * The lanes: what ranks put arrives in order and whole, whichever end is slow.
+ * The feeds: what ranks put arrives in order and whole, whichever end is slow.
  * Answers come back whole, however long. Neither end sleeps for ever when the
  * other dies.
  */
 #include "must.h"
 #include "node/os/os.h"
-#include "vtime/lane/taker.h"
+#include "vtime/feed/taker.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -32,8 +32,8 @@ static sw_vop_t nth(uint32_t rank, uint64_t n)
 
 static uint32_t list_length(uint64_t n)
 {
-    static const uint32_t lengths[] = {0, 1, 3, SW_LANE_PLACES,
-                                       SW_LANE_PLACES + 1, 5000, 100000};
+    static const uint32_t lengths[] = {0, 1, 3, SW_FEED_PLACES,
+                                       SW_FEED_PLACES + 1, 5000, 100000};
     return lengths[n % 7];
 }
 
@@ -71,13 +71,13 @@ static void count_stall(uint64_t since, int *stalls)
 }
 
 /* A rank: operations, questions, communicators, rests at random. */
-static void rank_runs(sw_lanes_t *lanes, uint32_t rank, unsigned rest_us,
+static void rank_runs(sw_feeds_t *feeds, uint32_t rank, unsigned rest_us,
                       uint64_t count)
 {
-    sw_lane_t *lane = sw_lane_begin(lanes, rank);
+    sw_feed_t *feed = sw_feed_begin(feeds, rank);
     uint64_t state = rank + 77;
     int stalls = 0;
-    MUST(lane);
+    MUST(feed);
     for (uint64_t n = 0; n < count; n++) {
         sw_vop_t op = nth(rank, n);
         if (rest_us)
@@ -87,17 +87,17 @@ static void rank_runs(sw_lanes_t *lanes, uint32_t rank, unsigned rest_us,
             uint32_t *members = malloc(size * sizeof *members);
             for (uint32_t i = 0; i < size; i++)
                 members[i] = i * 3 + rank;
-            MUST(sw_lane_context(lane, (uint32_t)n, n * n, size, members));
+            MUST(sw_feed_context(feed, (uint32_t)n, n * n, size, members));
             free(members);
         }
         uint64_t since = sw_os_now();
         if (n % ASKS) {
-            MUST(sw_lane_put(lane, &op));
+            MUST(sw_feed_put(feed, &op));
             count_stall(since, &stalls);
             continue;
         }
         sw_op_answer_t answer;
-        MUST(sw_lane_ask(lane, &op, &answer));
+        MUST(sw_feed_ask(feed, &op, &answer));
         count_stall(since, &stalls);
         MUST(answer.clock == (sw_ps_t)(n * 3 + rank));
         MUST(answer.bytes == n && answer.tag == -(int32_t)n);
@@ -105,10 +105,10 @@ static void rank_runs(sw_lanes_t *lanes, uint32_t rank, unsigned rest_us,
         for (uint32_t i = 0; i < answer.count; i++)
             MUST(answer.which[i] == place(n, i));
     }
-    sw_lane_end(lane, true);
+    sw_feed_end(feed, true);
 }
 
-/* The other side: takes turns over the lanes, checks, answers. */
+/* The other side: takes turns over the feeds, checks, answers. */
 typedef struct {
     uint64_t n;             /* operations taken */
     uint32_t members, member, base;
@@ -117,7 +117,7 @@ typedef struct {
     sw_op_answer_t answer;
 } at_t;
 
-static void check_context(at_t *at, uint32_t rank, const sw_lane_entry_t *e)
+static void check_context(at_t *at, uint32_t rank, const sw_feed_entry_t *e)
 {
     if (e->what == SW_ENTRY_CONTEXT) {
         MUST(!at->members && at->n % 5000 == 11);
@@ -140,7 +140,7 @@ static void check_context(at_t *at, uint32_t rank, const sw_lane_entry_t *e)
 static void give(sw_taker_t *taker, at_t *at, uint32_t rank)
 {
     uint32_t here = at->answer.count - at->given;
-    here = here > SW_LANE_PLACES ? SW_LANE_PLACES : here;
+    here = here > SW_FEED_PLACES ? SW_FEED_PLACES : here;
     sw_taker_answer(taker, rank, &at->answer, at->which + at->given, here);
     at->given += here;
     if (at->given == at->answer.count) {
@@ -160,9 +160,9 @@ static bool turn(sw_taker_t *taker, at_t *at, uint32_t rank, bool soon,
         return true;
     }
     uint32_t state = sw_taker_state(taker, rank);
-    const sw_lane_entry_t *e = sw_taker_look(taker, rank);
+    const sw_feed_entry_t *e = sw_taker_look(taker, rank);
     if (!e) {
-        if (state != SW_LANE_ENDED_WELL)
+        if (state != SW_FEED_ENDED_WELL)
             return !sw_taker_arm(taker, rank, soon);
         MUST(at->n == count);
         at->over = true;
@@ -201,7 +201,7 @@ static void nothing(void *of, uint32_t rank)
 static void engine_runs(sw_taker_t *taker, unsigned rest_us, bool soon,
                         uint64_t count)
 {
-    uint32_t ranks = taker->lanes->ranks, over = 0;
+    uint32_t ranks = taker->feeds->ranks, over = 0;
     at_t *at = calloc(ranks, sizeof *at);
     uint64_t state = 5, news = 0, late = 0;
     while (over < ranks) {
@@ -232,34 +232,34 @@ static void engine_runs(sw_taker_t *taker, unsigned rest_us, bool soon,
 static void processes(uint32_t ranks, unsigned rank_rest, unsigned engine_rest,
                       bool soon, uint64_t count)
 {
-    int fd = sw_lanes_make(ranks);
+    int fd = sw_feeds_make(ranks);
     MUST(fd >= 0);
     for (uint32_t r = 0; r < ranks; r++)
         if (!fork()) {
-            sw_lanes_t *lanes = sw_lanes_map(fd);
-            MUST(lanes);
-            sw_lane_awake = r == 1;
-            rank_runs(lanes, r, rank_rest, count);
-            sw_lanes_unmap(lanes);
+            sw_feeds_t *feeds = sw_feeds_map(fd);
+            MUST(feeds);
+            sw_feed_awake = r == 1;
+            rank_runs(feeds, r, rank_rest, count);
+            sw_feeds_unmap(feeds);
             _exit(0);
         }
-    sw_lanes_t *lanes = sw_lanes_map(fd);
+    sw_feeds_t *feeds = sw_feeds_map(fd);
     sw_taker_t taker;
-    MUST(lanes && sw_taker_open(&taker, lanes));
-    sw_taker_serves(lanes, getpid());
+    MUST(feeds && sw_taker_open(&taker, feeds));
+    sw_taker_serves(feeds, getpid());
     engine_runs(&taker, engine_rest, soon, count);
     for (uint32_t r = 0; r < ranks; r++) {
         int status;
         MUST(wait(&status) > 0 && status == 0);
     }
     sw_taker_close(&taker);
-    sw_lanes_unmap(lanes);
+    sw_feeds_unmap(feeds);
     close(fd);
 }
 
 /* As threads, on one mapping, so that a race can be seen (TSan). */
 typedef struct {
-    sw_lanes_t *lanes;
+    sw_feeds_t *feeds;
     uint32_t rank;
     unsigned rest;
 } rank_thread_t;
@@ -267,49 +267,49 @@ typedef struct {
 static void *rank_thread(void *argument)
 {
     rank_thread_t *t = argument;
-    rank_runs(t->lanes, t->rank, t->rest, COUNT);
+    rank_runs(t->feeds, t->rank, t->rest, COUNT);
     return NULL;
 }
 
 static void threads(unsigned rank_rest, unsigned engine_rest)
 {
     enum { RANKS = 3 };
-    int fd = sw_lanes_make(RANKS);
-    sw_lanes_t *lanes = sw_lanes_map(fd);
+    int fd = sw_feeds_make(RANKS);
+    sw_feeds_t *feeds = sw_feeds_map(fd);
     sw_taker_t taker;
     pthread_t thread[RANKS];
     rank_thread_t of[RANKS];
-    MUST(lanes && sw_taker_open(&taker, lanes));
+    MUST(feeds && sw_taker_open(&taker, feeds));
     for (uint32_t r = 0; r < RANKS; r++) {
-        of[r] = (rank_thread_t){lanes, r, rank_rest};
+        of[r] = (rank_thread_t){feeds, r, rank_rest};
         MUST(!pthread_create(&thread[r], NULL, rank_thread, &of[r]));
     }
-    sw_taker_serves(lanes, getpid());
+    sw_taker_serves(feeds, getpid());
     engine_runs(&taker, engine_rest, rank_rest == 0, COUNT);
     for (uint32_t r = 0; r < RANKS; r++)
         pthread_join(thread[r], NULL);
     sw_taker_close(&taker);
-    sw_lanes_unmap(lanes);
+    sw_feeds_unmap(feeds);
     close(fd);
 }
 
-/* Steps: a rank puts one operation and waits, without the lane, until it is
+/* Steps: a rank puts one operation and waits, without the feed, until it is
  * taken. Nothing rings but what the engine has armed, and it sleeps long. */
 #define STEPS 20000u
 
 static _Atomic uint32_t step;
 
-static void *steps(void *lanes)
+static void *steps(void *feeds)
 {
-    sw_lane_t *lane = sw_lane_begin(lanes, 0);
+    sw_feed_t *feed = sw_feed_begin(feeds, 0);
     uint64_t state = 12345;
-    MUST(lane);
+    MUST(feed);
     for (uint32_t n = 1; n <= STEPS; n++) {
         for (uint64_t i = random_from(&state) % 64; i; i--)
             sw_os_pause();
         if (n % 100 == 0)
             usleep(100);
-        MUST(sw_lane_put(lane, &(sw_vop_t){.kind = SW_OP_COMPUTE}));
+        MUST(sw_feed_put(feed, &(sw_vop_t){.kind = SW_OP_COMPUTE}));
         while (atomic_load(&step) < n)
             sw_os_yield();
     }
@@ -318,13 +318,13 @@ static void *steps(void *lanes)
 
 static void one_at_a_time(void)
 {
-    int fd = sw_lanes_make(1);
-    sw_lanes_t *lanes = sw_lanes_map(fd);
+    int fd = sw_feeds_make(1);
+    sw_feeds_t *feeds = sw_feeds_map(fd);
     sw_taker_t taker;
     pthread_t thread;
     uint64_t news = 0, state = 54321;
-    MUST(lanes && sw_taker_open(&taker, lanes));
-    MUST(!pthread_create(&thread, NULL, steps, lanes));
+    MUST(feeds && sw_taker_open(&taker, feeds));
+    MUST(!pthread_create(&thread, NULL, steps, feeds));
     while (atomic_load(&step) < STEPS) {
         sw_taker_news(&taker, nothing, &news);
         if (sw_taker_look(&taker, 0)) {
@@ -346,41 +346,41 @@ static void one_at_a_time(void)
     pthread_join(thread, NULL);
     MUST(news);
     sw_taker_close(&taker);
-    sw_lanes_unmap(lanes);
+    sw_feeds_unmap(feeds);
     close(fd);
 }
 
-/* Nothing but operations: full lanes alone wake the engine, and it wakes the
+/* Nothing but operations: full feeds alone wake the engine, and it wakes the
  * rank. */
-static void *pours(void *lanes)
+static void *pours(void *feeds)
 {
-    sw_lane_t *lane = sw_lane_begin(lanes, 0);
+    sw_feed_t *feed = sw_feed_begin(feeds, 0);
     int stalls = 0;
-    for (uint32_t n = 0; n < 50 * SW_LANE_ENTRIES; n++) {
+    for (uint32_t n = 0; n < 50 * SW_FEED_ENTRIES; n++) {
         uint64_t since = sw_os_now();
-        MUST(sw_lane_put(lane, &(sw_vop_t){.kind = SW_OP_COMPUTE}));
+        MUST(sw_feed_put(feed, &(sw_vop_t){.kind = SW_OP_COMPUTE}));
         count_stall(since, &stalls);
     }
-    sw_lane_end(lane, true);
+    sw_feed_end(feed, true);
     return NULL;
 }
 
 static void poured(void)
 {
-    int fd = sw_lanes_make(1);
-    sw_lanes_t *lanes = sw_lanes_map(fd);
+    int fd = sw_feeds_make(1);
+    sw_feeds_t *feeds = sw_feeds_map(fd);
     sw_taker_t taker;
     pthread_t thread;
     uint64_t news = 0, n = 0;
-    MUST(lanes && sw_taker_open(&taker, lanes));
-    MUST(!pthread_create(&thread, NULL, pours, lanes));
-    while (n < 50 * SW_LANE_ENTRIES) {
+    MUST(feeds && sw_taker_open(&taker, feeds));
+    MUST(!pthread_create(&thread, NULL, pours, feeds));
+    while (n < 50 * SW_FEED_ENTRIES) {
         sw_taker_news(&taker, nothing, &news);
         while (sw_taker_look(&taker, 0)) {
             sw_taker_take(&taker, 0);
             n++;
         }
-        if (n < 50 * SW_LANE_ENTRIES && sw_taker_arm(&taker, 0, false)) {
+        if (n < 50 * SW_FEED_ENTRIES && sw_taker_arm(&taker, 0, false)) {
             uint64_t since = sw_os_now();
             sw_taker_sleep(&taker, 10000000000u);
             MUST(sw_os_now() - since < 9000000000u);
@@ -389,26 +389,26 @@ static void poured(void)
     }
     pthread_join(thread, NULL);
     sw_taker_close(&taker);
-    sw_lanes_unmap(lanes);
+    sw_feeds_unmap(feeds);
     close(fd);
 }
 
 static void refused(void)
 {
     int fd = sw_os_memfd("test");
-    MUST(fd >= 0 && !sw_lanes_map(fd) && errno == EINVAL);
-    MUST(!sw_os_resize(fd, 1 << 20) && !sw_lanes_map(fd) && errno == EINVAL);
+    MUST(fd >= 0 && !sw_feeds_map(fd) && errno == EINVAL);
+    MUST(!sw_os_resize(fd, 1 << 20) && !sw_feeds_map(fd) && errno == EINVAL);
     close(fd);
-    MUST(sw_lanes_make(0) == -1 && errno == EINVAL);
-    fd = sw_lanes_make(2);
-    sw_lanes_t *lanes = sw_lanes_map(fd);
-    MUST(lanes && !sw_lane_begin(lanes, 2));
-    MUST(sw_lane_begin(lanes, 1) && !sw_lane_begin(lanes, 1));
-    sw_lanes_t *again = sw_lanes_map(fd);
-    MUST(again && !sw_lane_begin(again, 1));
-    MUST(!ftruncate(fd, 4096) && !sw_lanes_map(fd) && errno == EINVAL);
-    sw_lanes_unmap(again);
-    sw_lanes_unmap(lanes);
+    MUST(sw_feeds_make(0) == -1 && errno == EINVAL);
+    fd = sw_feeds_make(2);
+    sw_feeds_t *feeds = sw_feeds_map(fd);
+    MUST(feeds && !sw_feed_begin(feeds, 2));
+    MUST(sw_feed_begin(feeds, 1) && !sw_feed_begin(feeds, 1));
+    sw_feeds_t *again = sw_feeds_map(fd);
+    MUST(again && !sw_feed_begin(again, 1));
+    MUST(!ftruncate(fd, 4096) && !sw_feeds_map(fd) && errno == EINVAL);
+    sw_feeds_unmap(again);
+    sw_feeds_unmap(feeds);
     close(fd);
 }
 

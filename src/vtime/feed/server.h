@@ -6,10 +6,10 @@
  * process group of the job's, on any core. It ends by itself when all ranks
  * have ended or died.
  */
-#ifndef SW_VTIME_LANE_SERVER_H
-#define SW_VTIME_LANE_SERVER_H
+#ifndef SW_VTIME_FEED_SERVER_H
+#define SW_VTIME_FEED_SERVER_H
 
-#include "lane.h"
+#include "feed.h"
 
 typedef struct {
     const char *program;    /* NULL: straightway-whatif beside the library */
@@ -19,12 +19,12 @@ typedef struct {
     bool check;             /* sw_engine_options_t */
 } sw_server_t;
 
-/* Start it on the lanes' descriptor. False: it could not be, and a line on
+/* Start it on the feeds' descriptor. False: it could not be, and a line on
  * stderr says why; the program can go on without. */
-SW_API bool sw_server_start(int lanes, const sw_server_t *server);
+SW_API bool sw_server_start(int feeds, const sw_server_t *server);
 
-/* After all lanes have ended: waits until the engine has written its files.
+/* After all feeds have ended: waits until the engine has written its files.
  * False: the engine has ended without. */
-SW_API bool sw_server_wait(sw_lanes_t *lanes);
+SW_API bool sw_server_wait(sw_feeds_t *feeds);
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * server.c - see server.h.
  *
- * The spawned process reads the model, forks, tells the lanes which process to
+ * The spawned process reads the model, forks, tells the feeds which process to
  * watch, and ends (serve.c). So the rank learns of a refusal or a broken model
  * by the exit status. The process that goes on is no child of the rank.
  */
@@ -22,7 +22,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define LANES_FD 3
+#define FEEDS_FD 3
 #define LOOK_NS 100000000u
 
 /* It is no part of the job: not preloaded, without settings. */
@@ -44,9 +44,9 @@ static bool beside(char *path, size_t room)
 }
 
 /* 0, or what posix_spawn says; it has no signals of the rank's, and of its
- * descriptors the lanes' and stderr. */
+ * descriptors the feeds' and stderr. */
 static int spawn(pid_t *child, const char *program, char *const *argv,
-                 char **env, int lanes)
+                 char **env, int feeds)
 {
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attributes;
@@ -62,7 +62,7 @@ static int spawn(pid_t *child, const char *program, char *const *argv,
         return error;
     }
     /* To itself, dup2 takes close-on-exec away. */
-    posix_spawn_file_actions_adddup2(&files, lanes, LANES_FD);
+    posix_spawn_file_actions_adddup2(&files, feeds, FEEDS_FD);
     posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null",
                                      O_RDONLY, 0);
     posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null",
@@ -77,7 +77,7 @@ static int spawn(pid_t *child, const char *program, char *const *argv,
     return error;
 }
 
-bool sw_server_start(int lanes, const sw_server_t *server)
+bool sw_server_start(int feeds, const sw_server_t *server)
 {
     char path[4096], number[16];
     const char *program = server->program;
@@ -88,8 +88,8 @@ bool sw_server_start(int lanes, const sw_server_t *server)
         }
         program = path;
     }
-    snprintf(number, sizeof number, "%d", LANES_FD);
-    const char *argv[16] = {program, "serve", "--lanes", number, "--model",
+    snprintf(number, sizeof number, "%d", FEEDS_FD);
+    const char *argv[16] = {program, "serve", "--feeds", number, "--model",
                             server->model, "--detach"};
     int n = 7;
     if (server->result) {
@@ -108,7 +108,7 @@ bool sw_server_start(int lanes, const sw_server_t *server)
     pid_t child;
     int status = 0;
     int error = env ? spawn(&child, program, (char *const *)(uintptr_t)argv,
-                            env, lanes)
+                            env, feeds)
                     : ENOMEM;
     free(env);
     if (error) {
@@ -118,12 +118,12 @@ bool sw_server_start(int lanes, const sw_server_t *server)
     while (waitpid(child, &status, 0) < 0) {
         if (errno == EINTR)
             continue;
-        /* The program ignores SIGCHLD: the system has reaped it. The lanes
+        /* The program ignores SIGCHLD: the system has reaped it. The feeds
          * know whether it has come. */
-        sw_lanes_t *map = sw_lanes_map(lanes);
+        sw_feeds_t *map = sw_feeds_map(feeds);
         status = map && atomic_load(&map->head->state) == SW_SERVER_RUNS
                      ? 0 : 127 << 8;
-        sw_lanes_unmap(map);
+        sw_feeds_unmap(map);
         break;
     }
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
@@ -136,9 +136,9 @@ bool sw_server_start(int lanes, const sw_server_t *server)
     return false;
 }
 
-bool sw_server_wait(sw_lanes_t *lanes)
+bool sw_server_wait(sw_feeds_t *feeds)
 {
-    sw_lanes_head_t *head = lanes->head;
+    sw_feeds_head_t *head = feeds->head;
     for (;;) {
         if (atomic_load(&head->result))
             return true;

@@ -6,8 +6,8 @@
  * that closes all it finds breaks nothing, and a program's forked children keep
  * nothing alive.
  */
-#ifndef SW_VTIME_LANE_WATCH_H
-#define SW_VTIME_LANE_WATCH_H
+#ifndef SW_VTIME_FEED_WATCH_H
+#define SW_VTIME_FEED_WATCH_H
 
 #include "node/base/base.h"
 

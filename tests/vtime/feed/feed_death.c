@@ -1,11 +1,11 @@
 /*
- * No rank on a lane waits for a dead engine. Ranks that ask, and ranks whose
- * lanes are full, notice that the engine was killed or gave up. Rank 0 says so,
+ * No rank on a feed waits for a dead engine. Ranks that ask, and ranks whose
+ * feeds are full, notice that the engine was killed or gave up. Rank 0 says so,
  * by one line on stderr.
  */
 #include "must.h"
 #include "node/os/os.h"
-#include "vtime/lane/taker.h"
+#include "vtime/feed/taker.h"
 
 #include <signal.h>
 #include <string.h>
@@ -16,14 +16,14 @@
 #define SECOND 1000000000u
 
 /* Answers until it is killed. */
-static void engine(sw_lanes_t *lanes)
+static void engine(sw_feeds_t *feeds)
 {
     sw_taker_t taker;
-    MUST(sw_taker_open(&taker, lanes));
-    sw_taker_serves(lanes, getpid());
+    MUST(sw_taker_open(&taker, feeds));
+    sw_taker_serves(feeds, getpid());
     for (;;)
-        for (uint32_t r = 0; r < lanes->ranks; r++) {
-            const sw_lane_entry_t *e = sw_taker_look(&taker, r);
+        for (uint32_t r = 0; r < feeds->ranks; r++) {
+            const sw_feed_entry_t *e = sw_taker_look(&taker, r);
             if (!e)
                 continue;
             sw_op_answer_t answer = {.clock = e->op.time};
@@ -34,24 +34,24 @@ static void engine(sw_lanes_t *lanes)
 }
 
 /* Puts, and asks sometimes, until that is refused. */
-static void rank(sw_lanes_t *lanes, uint32_t me, uint64_t ask_every)
+static void rank(sw_feeds_t *feeds, uint32_t me, uint64_t ask_every)
 {
-    sw_lane_t *lane = sw_lane_begin(lanes, me);
-    MUST(lane);
+    sw_feed_t *feed = sw_feed_begin(feeds, me);
+    MUST(feed);
     sw_op_answer_t answer;
     for (int64_t n = 1;; n++) {
         bool asks = ask_every && (uint64_t)n % ask_every == 0;
         sw_vop_t op = {.kind = asks ? SW_OP_CLOCK : SW_OP_COMPUTE, .time = n};
-        if (asks ? !sw_lane_ask(lane, &op, &answer) : !sw_lane_put(lane, &op))
+        if (asks ? !sw_feed_ask(feed, &op, &answer) : !sw_feed_put(feed, &op))
             break;
         MUST(!asks || answer.clock == n);
     }
     for (int i = 0; i < 10000; i++) {
         sw_vop_t op = {.kind = SW_OP_CLOCK};
-        MUST(!sw_lane_put(lane, &op) && !sw_lane_ask(lane, &op, &answer));
-        MUST(!sw_lane_context(lane, 1, 1, 1, &me));
+        MUST(!sw_feed_put(feed, &op) && !sw_feed_ask(feed, &op, &answer));
+        MUST(!sw_feed_context(feed, 1, 1, 1, &me));
     }
-    sw_lane_end(lane, false);
+    sw_feed_end(feed, false);
 }
 
 /* Lines that come out of `fd` before all processes have closed it. */
@@ -68,20 +68,20 @@ enum { KILLED, GIVES_UP };
 
 static void dies(int how, uint64_t ask_every, unsigned after_us)
 {
-    int fd = sw_lanes_make(RANKS), out[2];
-    sw_lanes_t *lanes = sw_lanes_map(fd);
-    MUST(lanes && !pipe(out));
+    int fd = sw_feeds_make(RANKS), out[2];
+    sw_feeds_t *feeds = sw_feeds_map(fd);
+    MUST(feeds && !pipe(out));
     pid_t server = fork(), of[RANKS];
     if (!server)
-        engine(lanes);
-    while (atomic_load(&lanes->head->state) == SW_SERVER_NOT_YET)
+        engine(feeds);
+    while (atomic_load(&feeds->head->state) == SW_SERVER_NOT_YET)
         usleep(100);
     for (uint32_t r = 0; r < RANKS; r++) {
         of[r] = fork();
         if (!of[r]) {
             dup2(out[1], STDERR_FILENO);
             close(out[0]);
-            rank(lanes, r, ask_every);
+            rank(feeds, r, ask_every);
             _exit(0);
         }
     }
@@ -92,7 +92,7 @@ static void dies(int how, uint64_t ask_every, unsigned after_us)
     waitpid(server, NULL, 0);
     if (how == GIVES_UP) {
         sw_taker_t taker;
-        MUST(sw_taker_open(&taker, lanes));
+        MUST(sw_taker_open(&taker, feeds));
         sw_taker_over(&taker);
         sw_taker_close(&taker);
     }
@@ -103,7 +103,7 @@ static void dies(int how, uint64_t ask_every, unsigned after_us)
     }
     MUST(sw_os_now() - since < (uint64_t)5 * SECOND);
     close(out[0]);
-    sw_lanes_unmap(lanes);
+    sw_feeds_unmap(feeds);
     close(fd);
 }
 
@@ -137,7 +137,7 @@ int main(void)
     uint64_t state = 99;
     for (int i = 0; i < 4; i++) {
         unsigned after = (unsigned)(random_from(&state) % 20000);
-        dies(KILLED, 0, after);         /* full lanes */
+        dies(KILLED, 0, after);         /* full feeds */
         dies(KILLED, 7, after);
         dies(GIVES_UP, 0, after);
         dies(GIVES_UP, 3, after);

@@ -8,26 +8,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MASK (SW_LANE_ENTRIES - 1)
+#define MASK (SW_FEED_ENTRIES - 1)
 
 /* The engine tells ranks how far it is only now and then: they need not know
  * before half of the ring is free. */
-#define TELL (SW_LANE_ENTRIES / 8)
+#define TELL (SW_FEED_ENTRIES / 8)
 
 #define SPIN_NS 20000u
 #define SKIPS 16                /* sleeps that do not spin after one in vain */
 
-bool sw_taker_open(sw_taker_t *taker, sw_lanes_t *lanes)
+bool sw_taker_open(sw_taker_t *taker, sw_feeds_t *feeds)
 {
-    *taker = (sw_taker_t){.lanes = lanes};
-    taker->of = calloc(lanes->ranks, sizeof *taker->of);
+    *taker = (sw_taker_t){.feeds = feeds};
+    taker->of = calloc(feeds->ranks, sizeof *taker->of);
     return taker->of;
 }
 
-void sw_taker_serves(sw_lanes_t *lanes, pid_t pid)
+void sw_taker_serves(sw_feeds_t *feeds, pid_t pid)
 {
-    sw_watch_process(&lanes->head->server, pid);
-    atomic_store(&lanes->head->state, SW_SERVER_RUNS);
+    sw_watch_process(&feeds->head->server, pid);
+    atomic_store(&feeds->head->state, SW_SERVER_RUNS);
 }
 
 void sw_taker_close(sw_taker_t *taker)
@@ -36,38 +36,38 @@ void sw_taker_close(sw_taker_t *taker)
     taker->of = NULL;
 }
 
-static sw_lane_shared_t *shared(const sw_taker_t *taker, uint32_t rank)
+static sw_feed_shared_t *shared(const sw_taker_t *taker, uint32_t rank)
 {
-    return sw_lane_shared(taker->lanes, rank);
+    return sw_feed_shared(taker->feeds, rank);
 }
 
 /* After a store that the rank may sleep for. */
-static void wake(sw_lane_shared_t *lane)
+static void wake(sw_feed_shared_t *feed)
 {
-    atomic_fetch_add(&lane->event, 1);
-    sw_os_futex_wake_all(&lane->event);
+    atomic_fetch_add(&feed->event, 1);
+    sw_os_futex_wake_all(&feed->event);
 }
 
-static void tell(sw_taken_t *of, sw_lane_shared_t *lane)
+static void tell(sw_taken_t *of, sw_feed_shared_t *feed)
 {
     of->told = of->taken;
-    atomic_store(&lane->taken, of->taken);
-    if (sw_unlikely(atomic_load(&lane->asleep)) &&
-        of->taken >= atomic_load_explicit(&lane->wake_at,
+    atomic_store(&feed->taken, of->taken);
+    if (sw_unlikely(atomic_load(&feed->asleep)) &&
+        of->taken >= atomic_load_explicit(&feed->wake_at,
                                           memory_order_relaxed))
-        wake(lane);
+        wake(feed);
 }
 
-const sw_lane_entry_t *sw_taker_look(sw_taker_t *taker, uint32_t rank)
+const sw_feed_entry_t *sw_taker_look(sw_taker_t *taker, uint32_t rank)
 {
     sw_taken_t *of = &taker->of[rank];
-    sw_lane_shared_t *lane = shared(taker, rank);
+    sw_feed_shared_t *feed = shared(taker, rank);
     if (of->taken == of->put) {
-        of->put = atomic_load_explicit(&lane->put, memory_order_acquire);
+        of->put = atomic_load_explicit(&feed->put, memory_order_acquire);
         if (of->taken == of->put)
             return NULL;
     }
-    return &lane->entry[of->taken & MASK];
+    return &feed->entry[of->taken & MASK];
 }
 
 void sw_taker_take(sw_taker_t *taker, uint32_t rank)
@@ -80,14 +80,14 @@ void sw_taker_take(sw_taker_t *taker, uint32_t rank)
 bool sw_taker_arm(sw_taker_t *taker, uint32_t rank, bool soon)
 {
     sw_taken_t *of = &taker->of[rank];
-    sw_lane_shared_t *lane = shared(taker, rank);
-    uint64_t ring_at = of->taken + (soon ? 1 : SW_LANE_ENTRIES / 2);
+    sw_feed_shared_t *feed = shared(taker, rank);
+    uint64_t ring_at = of->taken + (soon ? 1 : SW_FEED_ENTRIES / 2);
     /* Armed for sooner is good enough. */
     if (of->ring_at <= of->taken || of->ring_at > ring_at) {
         of->ring_at = ring_at;
-        atomic_store(&lane->ring_at, ring_at);
+        atomic_store(&feed->ring_at, ring_at);
     }
-    of->put = atomic_load(&lane->put);
+    of->put = atomic_load(&feed->put);
     return of->taken == of->put;
 }
 
@@ -99,50 +99,50 @@ uint64_t sw_taker_waiting(sw_taker_t *taker, uint32_t rank)
     return of->put - of->taken;
 }
 
-const sw_lane_entry_t *sw_taker_last(const sw_taker_t *taker, uint32_t rank)
+const sw_feed_entry_t *sw_taker_last(const sw_taker_t *taker, uint32_t rank)
 {
-    const sw_lane_shared_t *lane = shared(taker, rank);
-    uint64_t put = atomic_load_explicit(&lane->put, memory_order_acquire);
+    const sw_feed_shared_t *feed = shared(taker, rank);
+    uint64_t put = atomic_load_explicit(&feed->put, memory_order_acquire);
     return put == taker->of[rank].taken
-               ? NULL : &lane->entry[(put - 1) & (SW_LANE_ENTRIES - 1)];
+               ? NULL : &feed->entry[(put - 1) & (SW_FEED_ENTRIES - 1)];
 }
 
 void sw_taker_answer(sw_taker_t *taker, uint32_t rank,
                      const sw_op_answer_t *answer, const uint32_t *which,
                      uint32_t here)
 {
-    sw_lane_shared_t *lane = shared(taker, rank);
-    lane->clock = answer->clock;
-    lane->until = answer->until;
-    lane->found = answer->found;
-    lane->count = answer->count;
-    lane->peer = answer->peer;
-    lane->tag = answer->tag;
-    lane->bytes = answer->bytes;
-    lane->here = here;
+    sw_feed_shared_t *feed = shared(taker, rank);
+    feed->clock = answer->clock;
+    feed->until = answer->until;
+    feed->found = answer->found;
+    feed->count = answer->count;
+    feed->peer = answer->peer;
+    feed->tag = answer->tag;
+    feed->bytes = answer->bytes;
+    feed->here = here;
     if (here)
-        memcpy(lane->which, which, here * sizeof *which);
-    atomic_store(&lane->parts, atomic_load_explicit(&lane->parts,
+        memcpy(feed->which, which, here * sizeof *which);
+    atomic_store(&feed->parts, atomic_load_explicit(&feed->parts,
                                                     memory_order_relaxed) + 1);
-    if (atomic_load(&lane->asleep))
-        wake(lane);
+    if (atomic_load(&feed->asleep))
+        wake(feed);
 }
 
 void sw_taker_answer_thread(sw_taker_t *taker, uint32_t rank, uint32_t thread,
                             sw_ps_t clock)
 {
-    sw_lane_shared_t *lane = shared(taker, rank);
-    lane->of_thread[thread].clock = clock;
-    atomic_fetch_add(&lane->of_thread[thread].given, 1);
-    if (atomic_load(&lane->of_thread[thread].asleep))
-        sw_os_futex_wake_all(&lane->of_thread[thread].given);
+    sw_feed_shared_t *feed = shared(taker, rank);
+    feed->of_thread[thread].clock = clock;
+    atomic_fetch_add(&feed->of_thread[thread].given, 1);
+    if (atomic_load(&feed->of_thread[thread].asleep))
+        sw_os_futex_wake_all(&feed->of_thread[thread].given);
 }
 
 bool sw_taker_read(sw_taker_t *taker, uint32_t rank)
 {
-    sw_lane_shared_t *lane = shared(taker, rank);
-    return atomic_load(&lane->read) ==
-           atomic_load_explicit(&lane->parts, memory_order_relaxed);
+    sw_feed_shared_t *feed = shared(taker, rank);
+    return atomic_load(&feed->read) ==
+           atomic_load_explicit(&feed->parts, memory_order_relaxed);
 }
 
 /* The engine reads the word before the bits: a rank that sets a bit after the
@@ -150,16 +150,16 @@ bool sw_taker_read(sw_taker_t *taker, uint32_t rank)
 void sw_taker_news(sw_taker_t *taker, void (*each)(void *of, uint32_t rank),
                    void *of)
 {
-    sw_lanes_head_t *head = taker->lanes->head;
+    sw_feeds_head_t *head = taker->feeds->head;
     taker->rung = atomic_load(&head->doorbell);
-    for (uint32_t w = 0; w < (taker->lanes->ranks + 63) / 64; w++) {
+    for (uint32_t w = 0; w < (taker->feeds->ranks + 63) / 64; w++) {
         if (!atomic_load_explicit(&head->news[w], memory_order_relaxed))
             continue;
         uint64_t bits = atomic_exchange_explicit(&head->news[w], 0,
                                                  memory_order_acquire);
         for (; bits; bits &= bits - 1) {
             uint32_t rank = w * 64 + (uint32_t)__builtin_ctzll(bits);
-            if (rank < taker->lanes->ranks)
+            if (rank < taker->feeds->ranks)
                 each(of, rank);
         }
     }
@@ -167,7 +167,7 @@ void sw_taker_news(sw_taker_t *taker, void (*each)(void *of, uint32_t rank),
 
 bool sw_taker_rung(const sw_taker_t *taker)
 {
-    return atomic_load(&taker->lanes->head->doorbell) != taker->rung;
+    return atomic_load(&taker->feeds->head->doorbell) != taker->rung;
 }
 
 static bool spin(sw_taker_t *taker)
@@ -190,7 +190,7 @@ static bool spin(sw_taker_t *taker)
 
 bool sw_taker_sleep(sw_taker_t *taker, uint64_t ns)
 {
-    sw_lanes_head_t *head = taker->lanes->head;
+    sw_feeds_head_t *head = taker->feeds->head;
     if (spin(taker))
         return true;
     atomic_store(&head->asleep, 1);
@@ -207,14 +207,14 @@ uint32_t sw_taker_state(const sw_taker_t *taker, uint32_t rank)
 
 void sw_taker_over(sw_taker_t *taker)
 {
-    atomic_store(&taker->lanes->head->state, SW_SERVER_OVER);
-    for (uint32_t rank = 0; rank < taker->lanes->ranks; rank++) {
-        sw_lane_shared_t *lane = shared(taker, rank);
-        atomic_store(&lane->over, 1);
-        if (atomic_load(&lane->asleep))
-            wake(lane);
-        for (uint32_t t = 0; t < SW_LANE_THREADS; t++)
-            if (atomic_load(&lane->of_thread[t].asleep))
-                sw_os_futex_wake_all(&lane->of_thread[t].given);
+    atomic_store(&taker->feeds->head->state, SW_SERVER_OVER);
+    for (uint32_t rank = 0; rank < taker->feeds->ranks; rank++) {
+        sw_feed_shared_t *feed = shared(taker, rank);
+        atomic_store(&feed->over, 1);
+        if (atomic_load(&feed->asleep))
+            wake(feed);
+        for (uint32_t t = 0; t < SW_FEED_THREADS; t++)
+            if (atomic_load(&feed->of_thread[t].asleep))
+                sw_os_futex_wake_all(&feed->of_thread[t].given);
     }
 }

@@ -1,14 +1,14 @@
 /*
- * taker.h - the engine's end of the lanes.
+ * taker.h - the engine's end of the feeds.
  *
- * One thread takes from all lanes: it looks at a lane's next entry, takes it,
- * and where there is none arms the lane's doorbell before it turns to others.
+ * One thread takes from all feeds: it looks at a feed's next entry, takes it,
+ * and where there is none arms the feed's doorbell before it turns to others.
  * When nothing is left to do it sleeps until a rank rings.
  */
-#ifndef SW_VTIME_LANE_TAKER_H
-#define SW_VTIME_LANE_TAKER_H
+#ifndef SW_VTIME_FEED_TAKER_H
+#define SW_VTIME_FEED_TAKER_H
 
-#include "lane.h"
+#include "feed.h"
 #include "ring.h"
 
 typedef struct {
@@ -19,28 +19,28 @@ typedef struct {
 } sw_taken_t;
 
 typedef struct {
-    sw_lanes_t *lanes;
+    sw_feeds_t *feeds;
     sw_taken_t *of;         /* by rank                                */
     uint32_t rung;          /* the doorbell's word when looked at     */
     int skips;
 } sw_taker_t;
 
 /* A process takes from now on, and is watched by the ranks. */
-void sw_taker_serves(sw_lanes_t *lanes, pid_t pid);
+void sw_taker_serves(sw_feeds_t *feeds, pid_t pid);
 /* False: no memory. */
-bool sw_taker_open(sw_taker_t *taker, sw_lanes_t *lanes);
+bool sw_taker_open(sw_taker_t *taker, sw_feeds_t *feeds);
 void sw_taker_close(sw_taker_t *taker);
 
 /* A rank's next entry, or NULL. Valid until it is taken. */
-const sw_lane_entry_t *sw_taker_look(sw_taker_t *taker, uint32_t rank);
+const sw_feed_entry_t *sw_taker_look(sw_taker_t *taker, uint32_t rank);
 void sw_taker_take(sw_taker_t *taker, uint32_t rank);
-/* After NULL: ring when there is an entry (`soon`), or when the lane is half
+/* After NULL: ring when there is an entry (`soon`), or when the feed is half
  * full. False: there is one already. */
 bool sw_taker_arm(sw_taker_t *taker, uint32_t rank, bool soon);
 /* Entries that wait. */
 uint64_t sw_taker_waiting(sw_taker_t *taker, uint32_t rank);
 /* The last of them, or NULL. It stays as it is only if it is a question. */
-const sw_lane_entry_t *sw_taker_last(const sw_taker_t *taker, uint32_t rank);
+const sw_feed_entry_t *sw_taker_last(const sw_taker_t *taker, uint32_t rank);
 
 /* The first part of an answer, or a later one, of `here` places from `which`;
  * the answer's head says how many there are in all. */
@@ -61,7 +61,7 @@ bool sw_taker_rung(const sw_taker_t *taker);
 /* Sleeps until a rank rings, at most `ns`, or less; false: none has. */
 bool sw_taker_sleep(sw_taker_t *taker, uint64_t ns);
 
-/* A rank's lane as it stands: SW_LANE_NOBODY and so on. What was put before it
+/* A rank's feed as it stands: SW_FEED_NOBODY and so on. What was put before it
  * ended is seen after this. */
 uint32_t sw_taker_state(const sw_taker_t *taker, uint32_t rank);
 
