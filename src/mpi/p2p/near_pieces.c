@@ -28,10 +28,10 @@ typedef struct {
     pull_t *pulls, *last_pull;
     pull_t *unasked;            /* the first of which it has not been told  */
     sw_near_send_t *sends, *last_send;
-} lane_t;
+} link_t;
 
-static lane_t *lanes;           /* by place                                 */
-static int open_count;          /* pulls and sends in all lanes             */
+static link_t *links;           /* by place                                 */
+static int open_count;          /* pulls and sends in all links             */
 
 static void no_memory(void)
 {
@@ -49,43 +49,43 @@ bool sw_near_pieces_any(void)
 void sw_near_pull(sw_near_receive_t *r, int place, const sw_near_offer_t *offer,
                   size_t bytes)
 {
-    lane_t *lane = &lanes[place];
+    link_t *link = &links[place];
     pull_t *p = malloc(sizeof *p);
     if (!p)
         no_memory();
     *p = (pull_t){.receive = r, .order = {offer->send, bytes}};
-    if (lane->pulls)
-        lane->last_pull->next = p;
+    if (link->pulls)
+        link->last_pull->next = p;
     else
-        lane->pulls = p;
-    lane->last_pull = p;
-    if (!lane->unasked)
-        lane->unasked = p;
+        link->pulls = p;
+    link->last_pull = p;
+    if (!link->unasked)
+        link->unasked = p;
     open_count++;
 }
 
-static void complete(lane_t *lane)
+static void complete(link_t *link)
 {
-    pull_t *p = lane->pulls;
+    pull_t *p = link->pulls;
     sw_near_receive_t *r = p->receive;
-    lane->pulls = p->next;
+    link->pulls = p->next;
     free(p);
     open_count--;
     atomic_store_explicit(&r->done, true, memory_order_release);
 }
 
-static void take_piece(lane_t *lane, const sw_cell_t *cell)
+static void take_piece(link_t *link, const sw_cell_t *cell)
 {
-    pull_t *p = lane->pulls;
+    pull_t *p = link->pulls;
     size_t n = sw_cell_bytes(cell);
-    sw_assert(p && p != lane->unasked && p->at + n <= p->order.bytes);
+    sw_assert(p && p != link->unasked && p->at + n <= p->order.bytes);
     const sw_data_t to = sw_near_target(p->receive);
     const sw_data_t from =
         sw_data_plain((char *)(uintptr_t)cell->payload - p->at);
     sw_data_copy(&from, &to, p->at, p->at + n);
     p->at += n;
     if (p->at == p->order.bytes)
-        complete(lane);
+        complete(link);
 }
 
 /* False: there is no place in the sender's mailbox now. */
@@ -103,7 +103,7 @@ static bool ask(int place, const pull_t *p)
 
 /* Sending ------------------------------------------------------------------ */
 
-static void take_order(lane_t *lane, const sw_cell_t *cell)
+static void take_order(link_t *link, const sw_cell_t *cell)
 {
     order_t order;
     memcpy(&order, cell->payload, sizeof order);
@@ -111,11 +111,11 @@ static void take_order(lane_t *lane, const sw_cell_t *cell)
     s->wanted = order.bytes;
     s->pulled = true;
     s->behind = NULL;
-    if (lane->sends)
-        lane->last_send->behind = s;
+    if (link->sends)
+        link->last_send->behind = s;
     else
-        lane->sends = s;
-    lane->last_send = s;
+        link->sends = s;
+    link->last_send = s;
     open_count++;
 }
 
@@ -151,11 +151,11 @@ static bool put_pieces(sw_near_send_t *s)
 void sw_near_pieces_turn(void)
 {
     for (int i = 0; i < sw_world.places && open_count; i++) {
-        lane_t *lane = &lanes[i];
-        while (lane->unasked && ask(i, lane->unasked))
-            lane->unasked = lane->unasked->next;
-        for (sw_near_send_t *s; (s = lane->sends) && put_pieces(s);) {
-            lane->sends = s->behind;
+        link_t *link = &links[i];
+        while (link->unasked && ask(i, link->unasked))
+            link->unasked = link->unasked->next;
+        for (sw_near_send_t *s; (s = link->sends) && put_pieces(s);) {
+            link->sends = s->behind;
             open_count--;
             atomic_store_explicit(&s->done, true, memory_order_release);
         }
@@ -165,15 +165,15 @@ void sw_near_pieces_turn(void)
 static void take(int place, const sw_cell_t *cell)
 {
     if (sw_cell_kind(cell) == SW_CELL_PULL)
-        take_order(&lanes[place], cell);
+        take_order(&links[place], cell);
     else
-        take_piece(&lanes[place], cell);
+        take_piece(&links[place], cell);
 }
 
 void sw_near_pieces_start(void)
 {
-    lanes = calloc((size_t)sw_world.places, sizeof *lanes);
-    if (!lanes)
+    links = calloc((size_t)sw_world.places, sizeof *links);
+    if (!links)
         no_memory();
     sw_matcher_other = take;
 }

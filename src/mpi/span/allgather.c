@@ -6,7 +6,7 @@
  * node in the result, all this happens in the result itself. Lanes: lanes.c.
  */
 #include "lanes.h"
-#include "parcel.h"
+#include "bundle.h"
 
 #include "node/temporary.h"
 
@@ -23,7 +23,7 @@ static int by_leaders(sw_span_t *s, const shape_t *shape,
     SW_ARRAY(int, count, s->nodes);
     SW_ARRAY(int, at, s->nodes);
     char *part = all + parts->at[s->node];
-    sw_parcel_list(s->here, shape->sizes + s->first[s->node], 0, list);
+    sw_bundle_list(s->here, shape->sizes + s->first[s->node], 0, list);
     int rc = sw_coll_gatherv(s->ring, 0, send, bytes, part,
                              &(sw_blocks_t){.list = list});
     for (int k = 0; k < s->nodes; k++) {
@@ -84,12 +84,12 @@ int sw_span_allgather(sw_span_t *s, sw_collective_t id, size_t key,
             parts.bytes[k] += sizes[i];
     }
     sw_parts_lay(&parts, s->nodes);
-    bool direct = sw_parcel_is(s, blocks);
+    bool direct = sw_bundle_is(s, blocks);
     shape_t shape = {sizes, parts};
     char *all = direct ? recv : sw_temporary(parts.all);
     int rc = by_leaders(s, &shape, send, bytes, all);
     for (int k = 0; k < s->nodes && !direct; k++)
-        rc = sw_first_bad(rc, sw_parcel_place(s, k, all + parts.at[k],
+        rc = sw_first_bad(rc, sw_bundle_place(s, k, all + parts.at[k],
                                               sizes + s->first[k], 0, recv,
                                               blocks));
     if (!direct)

@@ -46,7 +46,7 @@ static void pack_box(const alltoall_t *t, char *to)
     const sw_span_t *s = t->sizes.s;
     for (int k = 0; k < s->nodes; k++)
         if (k != s->node)
-            to += sw_parcel_fill(s, k, t->send, t->sends, to);
+            to += sw_bundle_fill(s, k, t->send, t->sends, to);
 }
 
 static void unpack_box(alltoall_t *t, const char *from)
@@ -56,7 +56,7 @@ static void unpack_box(alltoall_t *t, const char *from)
         if (k == s->node)
             continue;
         const uint64_t *in = t->sizes.in;
-        note(t, sw_parcel_place(s, k, from, in ? in + s->first[k] : NULL,
+        note(t, sw_bundle_place(s, k, from, in ? in + s->first[k] : NULL,
                                 t->sizes.bytes, t->recv, t->recvs));
         from += sw_sizes_to(&t->sizes, in, k);
     }
@@ -184,8 +184,8 @@ static APART void stay(alltoall_t *t)
     SW_ARRAY_OF(sw_extent_t, in, FEW, s->here);
     SW_ARRAY_OF(sw_data_t, from, FEW, s->here);
     SW_ARRAY_OF(sw_data_t, to, FEW, s->here);
-    sw_blocks_t sends = sw_parcel_near(s, t->sends, out, from);
-    sw_blocks_t recvs = sw_parcel_near(s, t->recvs, in, to);
+    sw_blocks_t sends = sw_bundle_near(s, t->sends, out, from);
+    sw_blocks_t recvs = sw_bundle_near(s, t->recvs, in, to);
     note(t, sw_coll_alltoall(s->ring, t->send, &sends, t->recv, &recvs));
 }
 

@@ -101,7 +101,7 @@ static int gather(sw_rooted_t *r, int root, const sw_data_t *send, void *recv,
         SW_ARRAY(sw_data_t, data, s->here);
         sw_blocks_t near = {.list = list};
         if (r->gate.is_root)
-            near = sw_parcel_near(s, blocks, list, data);
+            near = sw_bundle_near(s, blocks, list, data);
         sw_rooted_note(r, sw_coll_gatherv(s->ring, r->gate.root, send,
                                           r->bytes, recv, &near));
         receive(r, recv, blocks);

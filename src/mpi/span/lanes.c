@@ -8,7 +8,7 @@
  * small chunk may be empty.
  */
 #include "lanes.h"
-#include "parcel.h"
+#include "bundle.h"
 
 #include "coll/slice.h"
 #include "node/temporary.h"

@@ -5,7 +5,7 @@
 #ifndef SW_MPI_SPAN_MANIFEST_H
 #define SW_MPI_SPAN_MANIFEST_H
 
-#include "parcel.h"
+#include "bundle.h"
 
 /* The sizes of one member's blocks. */
 typedef struct {

@@ -53,7 +53,7 @@ char *sw_rooted_send(sw_rooted_t *r, int node, const sw_spot_t *place)
     size_t head = sw_rooted_head(r, node);
     shape_t shape = shape_of(r, node, place);
     bool direct = shape.apart || (r->equal && shape.run);
-    bool small = !direct && shape.all <= SW_PARCEL_SMALL;
+    bool small = !direct && shape.all <= SW_BUNDLE_SMALL;
     char *box = NULL;
     if (head || !direct)
         box = sw_temporary(head + (direct ? 0 : shape.all));
@@ -97,7 +97,7 @@ char *sw_rooted_receive(sw_rooted_t *r, int node, const sw_spot_t *place,
     shape_t shape = shape_of(r, node, place);
     bool direct = shape.apart ? shape.fit : shape.run && r->equal;
     count(&shape, place, direct);
-    if (head && !shape.apart && shape.all <= SW_PARCEL_SMALL)
+    if (head && !shape.apart && shape.all <= SW_BUNDLE_SMALL)
         return letter;
     sw_temporary_free(letter);
     char *box = direct ? NULL : sw_temporary(head + shape.all);

@@ -1,5 +1,5 @@
 /*
- * rooted.h - what Gather and Scatter over several nodes share: a *parcel* of
+ * rooted.h - what Gather and Scatter over several nodes share: a *bundle* of
  * one node's blocks, between their places and a lane.
  *
  * A gate has a list of places: where the blocks of a node's members lie, or are
@@ -14,7 +14,7 @@
 #ifndef SW_MPI_SPAN_ROOTED_H
 #define SW_MPI_SPAN_ROOTED_H
 
-#include "parcel.h"
+#include "bundle.h"
 
 #include "coll/lend.h"
 

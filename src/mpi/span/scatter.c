@@ -65,8 +65,8 @@ static void receive_apart(sw_rooted_t *r, sw_spot_t *place, char *letter,
     take_own(r, own, recv);
 }
 
-/* ... or receives the parcel, and deals it out. */
-static void receive_parcel(sw_rooted_t *r, sw_spot_t *place, char *letter,
+/* ... or receives the bundle, and deals it out. */
+static void receive_bundle(sw_rooted_t *r, sw_spot_t *place, char *letter,
                            const sw_data_t *recv)
 {
     sw_span_t *s = r->s;
@@ -97,7 +97,7 @@ static void receive(sw_rooted_t *r, const sw_data_t *recv)
     if (sw_rooted_apart(all, s->here))
         receive_apart(r, place, letter, recv);
     else
-        receive_parcel(r, place, letter, recv);
+        receive_bundle(r, place, letter, recv);
 }
 
 /* Another member of that node. */
@@ -160,7 +160,7 @@ static void send(sw_rooted_t *r, const void *buffer, const sw_blocks_t *blocks,
     sw_blocks_t near = {.list = list};
     char *listed = NULL;
     if (g->is_root) {
-        near = sw_parcel_near(s, blocks, list, data);
+        near = sw_bundle_near(s, blocks, list, data);
         listed = sw_rooted_list(r, buffer, blocks, place, true);
         if (g->is_gate)
             send_blocks(r, place, box);

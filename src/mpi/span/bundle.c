@@ -1,9 +1,9 @@
 /*
- * parcel.c - see parcel.h.
+ * bundle.c - see bundle.h.
  */
-#include "parcel.h"
+#include "bundle.h"
 
-sw_blocks_t sw_parcel_near(const sw_span_t *s, const sw_blocks_t *blocks,
+sw_blocks_t sw_bundle_near(const sw_span_t *s, const sw_blocks_t *blocks,
                            sw_extent_t *list, sw_data_t *data)
 {
     const int *rank = s->rank + s->first[s->node];
@@ -15,7 +15,7 @@ sw_blocks_t sw_parcel_near(const sw_span_t *s, const sw_blocks_t *blocks,
     return (sw_blocks_t){.list = list, .data = blocks->data ? data : NULL};
 }
 
-size_t sw_parcel_list(int count, const uint64_t *sizes, size_t bytes,
+size_t sw_bundle_list(int count, const uint64_t *sizes, size_t bytes,
                       sw_extent_t *list)
 {
     size_t at = 0;
@@ -27,7 +27,7 @@ size_t sw_parcel_list(int count, const uint64_t *sizes, size_t bytes,
     return at;
 }
 
-size_t sw_parcel_fill(const sw_span_t *s, int node, const void *send,
+size_t sw_bundle_fill(const sw_span_t *s, int node, const void *send,
                       const sw_blocks_t *blocks, char *to)
 {
     size_t at = 0;
@@ -41,7 +41,7 @@ size_t sw_parcel_fill(const sw_span_t *s, int node, const void *send,
     return at;
 }
 
-int sw_parcel_place(const sw_span_t *s, int node, const char *from,
+int sw_bundle_place(const sw_span_t *s, int node, const char *from,
                     const uint64_t *sizes, size_t bytes, void *recv,
                     const sw_blocks_t *blocks)
 {

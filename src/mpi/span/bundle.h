@@ -1,9 +1,9 @@
 /*
- * parcel.h - blocks of several members, side by side in one buffer, as a gate
+ * bundle.h - blocks of several members, side by side in one buffer, as a gate
  * passes them between its node and a lane.
  */
-#ifndef SW_MPI_SPAN_PARCEL_H
-#define SW_MPI_SPAN_PARCEL_H
+#ifndef SW_MPI_SPAN_BUNDLE_H
+#define SW_MPI_SPAN_BUNDLE_H
 
 #include "gate.h"
 #include "mail.h"
@@ -29,31 +29,31 @@ static inline void sw_parts_lay(sw_parts_t *p, int nodes)
 
 /* The blocks of this node's members among those of all. `list` and `data`:
  * [here]. */
-sw_blocks_t sw_parcel_near(const sw_span_t *s, const sw_blocks_t *blocks,
+sw_blocks_t sw_bundle_near(const sw_span_t *s, const sw_blocks_t *blocks,
                            sw_extent_t *list, sw_data_t *data);
 
 /* Lists blocks of `sizes` (or of `bytes` each, where it is NULL) side by side.
  * Returns the bytes of all. */
-size_t sw_parcel_list(int count, const uint64_t *sizes, size_t bytes,
+size_t sw_bundle_list(int count, const uint64_t *sizes, size_t bytes,
                       sw_extent_t *list);
 
 /* A letter may hold so many bytes of blocks behind its sizes. */
-#define SW_PARCEL_SMALL ((size_t)256 << 10)
+#define SW_BUNDLE_SMALL ((size_t)256 << 10)
 
 /* Copies the blocks for a node's members, side by side, to `to`. Returns their
  * bytes. */
-size_t sw_parcel_fill(const sw_span_t *s, int node, const void *send,
+size_t sw_bundle_fill(const sw_span_t *s, int node, const void *send,
                       const sw_blocks_t *blocks, char *to);
 
 /* Puts blocks from a node's members, side by side at `from`, where they belong.
  * `sizes`: of that node's; NULL: `bytes` each. Returns SW_OK or SW_TRUNCATED.
  */
-int sw_parcel_place(const sw_span_t *s, int node, const char *from,
+int sw_bundle_place(const sw_span_t *s, int node, const char *from,
                     const uint64_t *sizes, size_t bytes, void *recv,
                     const sw_blocks_t *blocks);
 
 /* Are the blocks of all side by side, by node, as they are? */
-static inline bool sw_parcel_is(const sw_span_t *s, const sw_blocks_t *blocks)
+static inline bool sw_bundle_is(const sw_span_t *s, const sw_blocks_t *blocks)
 {
     return s->ordered && !blocks->list && !blocks->data;
 }
