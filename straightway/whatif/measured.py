@@ -252,8 +252,12 @@ def bench(host, words, limit=None):
 def _ended(command, said, limit):
     """The status of a command, which writes its errors to `said`; None where
     it was interrupted. It shares this one's process group, for the user's ^C.
+    A shell's job in the background ignores SIGINT, and its children with it.
     """
-    with subprocess.Popen(command, stdin=subprocess.DEVNULL,
+    def hear():
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+    with subprocess.Popen(command, stdin=subprocess.DEVNULL, preexec_fn=hear,
                           stdout=subprocess.DEVNULL, stderr=said) as child:
         try:
             return child.wait(limit)
