@@ -263,7 +263,7 @@ static bool hold_up(const sw_envelope_t *e, const void *payload)
         return false;
     m->after = NULL;
     m->proxy = NULL;
-    m->proxied = false;
+    m->proxied = m->unproxied = false;
     if (held_up)
         last_held_up->after = m;
     else

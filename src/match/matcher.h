@@ -43,6 +43,7 @@ typedef struct sw_early {
                                  * empty message that stands for it with the
                                  * other matcher; what it notes of that     */
     bool proxied;               /* that message is with the other matcher   */
+    bool unproxied;             /* there can be none                        */
     char payload[];
 } sw_early_t;
 

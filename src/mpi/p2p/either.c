@@ -33,6 +33,8 @@ bool sw_either_asks(void)
 void sw_either_helps(bool begins)
 {
     sw_matcher_helps = begins;
+    if (!begins && sw_matcher_held_up())
+        sw_proxies_turn();
     if (!begins)
         for (sw_early_t *m = sw_matcher_held_up(); m; m = m->after)
             if (sw_proxy_stands(m))
@@ -178,6 +180,7 @@ static void recall(sw_early_t *m)
 
 void sw_either_start(void)
 {
+    sw_proxies_start();
     sw_matcher_claim = claim;
     sw_matcher_settle = sw_proxy_settle;
     sw_matcher_recall = recall;

@@ -274,6 +274,8 @@ static bool push(sw_near_send_t *s)
         s->slot = NULL;
         return true;
     }
+    static uint64_t orders;
+    s->order = ++orders;
     add(&offered, s);
     return true;
 }

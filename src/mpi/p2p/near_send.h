@@ -31,6 +31,7 @@ typedef struct sw_near_send {
     sw_parcel_name_t given;     /* at is 0: nothing is given                */
     bool blocking;              /* its program waits for it                 */
     bool sent;                  /* it is in the mailbox                     */
+    uint64_t order;             /* among those that are offered             */
     bool proxied;               /* see proxy.h; then                        */
     MPI_Request proxy;
     bool in_pieces;             /* see near_pieces.h                        */

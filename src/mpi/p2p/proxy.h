@@ -18,13 +18,15 @@
  * soon as the host lets the thread go.
  *
  * Earlier messages of the sender that are held up get proxies before, so that
- * MPI's order stays. The question and its answer are a word of the sender's
- * slot: the tag, whether the proxy is the sender's own, and a state.
+ * MPI's order stays. A question stands in a word of the sender's slot: the tag,
+ * how many proxies, whether the last of them is the sender's own, and a state.
+ * The helper asks for all that wait at once. The sender answers in the order of
+ * its messages.
  *
  *     receiver                        sender
  *     0 -> WANTED, ring               WANTED -> SENDING, send, -> SENT
- *     SENT -> 0, or                   WANTED -> REFUSED: the communicator is
- *     WANTED -> 0: no longer                    gone
+ *     WANTED -> REFUSED: too late     WANTED -> REFUSED: the communicator is
+ *     SENT, REFUSED -> 0                        gone
  *
  * Memory order: both leave WANTED by compare-and-swap, so one of them wins. The
  * sender's release of SENT comes after its send; the receiver acquires that.
@@ -39,9 +41,16 @@
 
 /* The receiver's side; the caller has the lock, here and below. */
 
-/* A helper's: may the sender of a message that is held up go on, as far as its
- * proxy is concerned? Asks for one. */
-bool sw_proxy_stands(sw_early_t *m);
+/* A helper's turn: asks, and hears. */
+void sw_proxies_turn(void);
+void sw_proxies_start(void);
+
+/* May the sender of a message that is held up go on, as far as its proxy is
+ * concerned? */
+static inline bool sw_proxy_stands(const sw_early_t *m)
+{
+    return m->proxied || m->unproxied;
+}
 
 /* A thread of the program's is here: no more are sent. What was sent is known
  * from here on. */

@@ -9,6 +9,8 @@
  *                               the next round overtakes a synchronous one
  *   either away-ends            synchronous ones whose communicator is freed, and
  *                               receives that are persistent, cut or cancelled
+ *   either many N               so many synchronous ones of a rank, and so many of
+ *                               which the last is, to a rank that is away
  *   either ends                 cancelled, freed, persistent, truncated
  *
  * At least three ranks. Rank 0 receives.
@@ -397,6 +399,36 @@ static void away_ends(void)
         MPI_Request_free(&started[i]);
 }
 
+/* Many --------------------------------------------------------------------- */
+
+static void many(int n)
+{
+    MPI_Request *q = calloc((size_t)n, sizeof *q);
+    int(*data)[2] = calloc((size_t)n, sizeof *data);
+    for (int all = 0; all < 2; all++) {
+        for (int i = 0; i < n && !world_rank; i++)
+            MPI_Irecv(data[i], 2, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG,
+                      MPI_COMM_WORLD, &q[i]);
+        MPI_Barrier(MPI_COMM_WORLD);
+        for (int i = 0; i < n && world_rank == 1; i++) {
+            data[i][0] = i;
+            data[i][1] = all;
+            (all || i + 1 == n ? MPI_Issend : MPI_Isend)(
+                data[i], 2, MPI_INT, 0, i / 100, MPI_COMM_WORLD, &q[i]);
+        }
+        if (world_rank == 1)
+            MPI_Waitall(n, q, MPI_STATUSES_IGNORE);
+        stay();
+        if (world_rank == 0)
+            MPI_Waitall(n, q, MPI_STATUSES_IGNORE);
+        for (int i = 0; i < n && !world_rank; i++)
+            CHECK(data[i][0] == i && data[i][1] == all,
+                  "receive %d: %d of %d", i, data[i][0], data[i][1]);
+    }
+    free(data);
+    free(q);
+}
+
 /* Ends --------------------------------------------------------------------- */
 
 static void ends(void)
@@ -528,6 +560,8 @@ int main(int argc, char **argv)
         order((uint64_t)atoi(argv[2]), atoi(argv[3]));
     else if (!strcmp(what, "away"))
         away();
+    else if (!strcmp(what, "many"))
+        many(atoi(argv[2]));
     else if (!strcmp(what, "away-ends"))
         away_ends();
     else if (!strcmp(what, "decided"))

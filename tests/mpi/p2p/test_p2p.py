@@ -119,7 +119,7 @@ def test_virtual_nodes_give_the_hosts_bytes(host, tmp_path):
 @pytest.mark.parametrize("size", [2, 3])
 @pytest.mark.parametrize("how", [
     ("order", 1, 40), ("away",), ("decided", 1, 40), ("away-ends",),
-    ("ends",),
+    ("many", 10000), ("ends",),
     *(pytest.param((what, seed, 400), marks=DEEP)
       for what in ("order", "decided") for seed in range(2, 12))],
     ids=lambda how: "-".join(map(str, how)))
