@@ -7,14 +7,22 @@ import pytest
 from harness import jobs
 from harness.programs import run
 
+# Open MPI's collectives free their open requests when a member has died. Where
+# such a send or receive fails later, the host ends the job with these words.
+# In a job on one node the library frees no such request of the host's.
+ENDED_BY_THE_HOST = "error after request freed"
+
 
 @pytest.mark.unable(lambda host: host.name != "openmpi",
                     why="only Open MPI, from 5.0 on, has mpirun --with-ft ulfm")
 def test_survivors_go_on_where_the_host_lets_them(host):
     """Ranks die, a communicator is revoked: no survivor hangs, and the shrunk
     communicator works, accelerated."""
-    done = run(host, 7, "dying", launcher_args=["--with-ft", "ulfm"],
-               env={"STRAIGHTWAY_STATS": "0", "STRAIGHTWAY_VERBOSE": "1"})
+    for _ in range(4):
+        done = run(host, 7, "dying", launcher_args=["--with-ft", "ulfm"],
+                   env={"STRAIGHTWAY_STATS": "0", "STRAIGHTWAY_VERBOSE": "1"})
+        if ENDED_BY_THE_HOST not in done.stdout + done.stderr:
+            break
     assert done.stdout.count("gone on: 5") == 2, done.stdout + done.stderr
     assert "FAILED" not in done.stderr
     assert "different collectives" not in done.stderr
