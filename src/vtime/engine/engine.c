@@ -18,11 +18,11 @@
  * for a higher one goes by the table of handlers here (base/handlers.h).
  */
 #include "engine.h"
+#include "base/agenda.h"
 #include "base/channel.h"
 #include "base/context.h"
 #include "base/message.h"
 #include "base/request.h"
-#include "base/schedule.h"
 #include "collective/collective.h"
 #include "collective/meeting.h"
 #include "collective/started.h"
@@ -168,7 +168,7 @@ sw_engine_t *sw_engine_new(sw_model_t *model, const sw_op_source_t *source,
         e->node[rank->node].ranks++;
         if (model->noise.period > 0)
             sw_noise_begin(&model->noise, i, &rank->noise);
-        sw_schedule_ready(e, &rank->main);
+        sw_agenda_ready(e, &rank->main);
     }
     e->ahead = least(model);
     if (model->network)
@@ -221,7 +221,7 @@ static void wake_late(sw_engine_t *engine)
         sw_rank_t *rank = engine->late[i];
         rank->late = false;
         if (rank->state == SW_RANK_LATE || rank->looking)
-            sw_schedule_ready(engine, &rank->main);
+            sw_agenda_ready(engine, &rank->main);
     }
     for (uint32_t i = 0; engine->threaded && i < engine->ranks; i++)
         if (engine->rank[i].threaded)
@@ -325,11 +325,11 @@ sw_engine_state_t sw_engine_run(sw_engine_t *engine)
         bool any = engine->events.count > 0;
         if (any && !(any_parked && parked->time <= next->time) &&
             (next->time < engine->bound ||
-             next->time < sw_schedule_late_again(engine))) {
+             next->time < sw_agenda_late_again(engine))) {
             happen(engine);
         } else if (any_parked) {
             sw_rank_t *rank = sw_heap_pop(&engine->parked).of;
-            sw_schedule_ready(engine, &rank->main);
+            sw_agenda_ready(engine, &rank->main);
         } else if (engine->live && sw_ahead_still(engine)) {
             continue;
         } else if (engine->threaded && !engine->source.answer &&

@@ -2,9 +2,9 @@
  * request.c - requests: known to their rank by number, or held by a strand.
  */
 #include "request.h"
+#include "agenda.h"
 #include "channel.h"
 #include "message.h"
-#include "schedule.h"
 
 sw_request_t *sw_request_new(sw_engine_t *engine, sw_request_kind_t kind,
                              uint32_t rank, uint32_t number)
@@ -59,14 +59,14 @@ void sw_request_complete(sw_engine_t *engine, sw_request_t *request,
     }
     sw_strand_t *waiter = request->waiter;
     if (waiter && --waiter->pending == 0)
-        sw_schedule_wake(engine, waiter, time);
+        sw_agenda_wake(engine, waiter, time);
     if (request->listed) {
         sw_rank_t *rank = &engine->rank[request->rank];
         if (rank->state == SW_RANK_ASKS)
-            sw_schedule_event(engine, rank->now.what == SW_SELECT_SOME
-                                          ? sw_ps_max(time, rank->main.clock)
-                                          : time,
-                              SW_EVENT_DECIDE, request->rank, 0, rank);
+            sw_agenda_event(engine, rank->now.what == SW_SELECT_SOME
+                                        ? sw_ps_max(time, rank->main.clock)
+                                        : time,
+                            SW_EVENT_DECIDE, request->rank, 0, rank);
     }
     if (request->dropped)
         sw_request_forget(engine, request);

@@ -18,7 +18,7 @@
 #include "collective.h"
 #include "between.h"
 #include "started.h"
-#include "vtime/engine/base/schedule.h"
+#include "vtime/engine/base/agenda.h"
 #include "vtime/engine/message/match.h"
 #include "vtime/engine/message/wire.h"
 
@@ -134,7 +134,7 @@ static void strand_begin(sw_engine_t *engine, sw_context_t *c, uint32_t n,
         .me = me, .tag = (int32_t)(n & INT32_MAX), .scale = plan->scale,
         .owner = owner, .apart = !owner->held,
     };
-    sw_schedule_ready(engine, s);
+    sw_agenda_ready(engine, s);
 }
 
 /* It waits in the meeting. */

@@ -19,7 +19,7 @@
  * that time comes up.
  */
 #include "started.h"
-#include "vtime/engine/base/schedule.h"
+#include "vtime/engine/base/agenda.h"
 
 #include "vtime/model/words.h"
 
@@ -82,7 +82,7 @@ static void attend(sw_engine_t *engine, sw_context_t *c, sw_request_t *r,
     if (!m->has_begun && (m->attending == 1 || at < m->begun)) {
         m->begun = at;
         m->strands++;
-        sw_schedule_event(engine, at, SW_EVENT_BEGIN, r->rank, 0, m);
+        sw_agenda_event(engine, at, SW_EVENT_BEGIN, r->rank, 0, m);
     }
     sw_ps_t there;
     if (decided(c, m, r, &there)) {

@@ -16,8 +16,8 @@
 #include "match.h"
 #include "receive.h"
 #include "wire.h"
+#include "vtime/engine/base/agenda.h"
 #include "vtime/engine/base/channel.h"
-#include "vtime/engine/base/schedule.h"
 
 static bool fits(const sw_request_t *r, const sw_message_t *m)
 {
@@ -158,7 +158,7 @@ static void tell_arrival(sw_engine_t *engine, const sw_message_t *m)
 {
     sw_rank_t *rank = &engine->rank[m->to];
     if (interested(rank))
-        sw_schedule_event(engine, m->arrival, SW_EVENT_DECIDE, m->to, 0, rank);
+        sw_agenda_event(engine, m->arrival, SW_EVENT_DECIDE, m->to, 0, rank);
 }
 
 void sw_match_sent(sw_engine_t *engine, sw_message_t *m)
@@ -175,7 +175,7 @@ void sw_match_look(sw_engine_t *engine, sw_rank_t *rank, sw_ps_t time)
     if (time >= rank->look)
         return;
     rank->look = time;
-    sw_schedule_event(engine, time, SW_EVENT_DECIDE, rank->main.rank, 0, rank);
+    sw_agenda_event(engine, time, SW_EVENT_DECIDE, rank->main.rank, 0, rank);
 }
 
 /* A kept message may have become free for a receive that names its sender,
@@ -219,7 +219,7 @@ void sw_match_message(sw_engine_t *engine, sw_message_t *m)
     }
     keep(rank, m);
     if (sw_unlikely(rank->looking))
-        sw_schedule_late(engine, rank);   /* it may hold others now */
+        sw_agenda_late(engine, rank);     /* it may hold others now */
     if (m->known)
         tell_arrival(engine, m);
 }

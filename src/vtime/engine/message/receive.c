@@ -20,9 +20,9 @@
  * a processor of its own. So has each message of a rank with threads.
  */
 #include "receive.h"
+#include "vtime/engine/base/agenda.h"
 #include "vtime/engine/base/message.h"
 #include "vtime/engine/base/request.h"
-#include "vtime/engine/base/schedule.h"
 
 /* Of a strand that goes on beside the main program. */
 static bool is_apart(const sw_request_t *r)
@@ -98,7 +98,7 @@ static void look_again(sw_engine_t *engine, sw_rank_t *rank, sw_ps_t time)
         return;
     rank->looks = true;
     rank->looks_at = time;
-    sw_schedule_event(engine, time, SW_EVENT_HANDS, rank->main.rank, 0, rank);
+    sw_agenda_event(engine, time, SW_EVENT_HANDS, rank->main.rank, 0, rank);
 }
 
 void sw_receive_ready(sw_engine_t *engine, sw_request_t *r, sw_ps_t at,
@@ -123,7 +123,7 @@ void sw_receive_ready(sw_engine_t *engine, sw_request_t *r, sw_ps_t at,
         return;
     }
     r->arriving = true;
-    sw_schedule_event(engine, at, SW_EVENT_READY, r->rank, r->order, r);
+    sw_agenda_event(engine, at, SW_EVENT_READY, r->rank, r->order, r);
 }
 
 void sw_receive_come(sw_engine_t *engine, const sw_heap_event_t *event)
@@ -149,7 +149,7 @@ void sw_receive_wake(sw_engine_t *engine, const sw_heap_event_t *event)
 {
     sw_rank_t *rank = event->of;
     rank->wakes = false;
-    sw_schedule_ready(engine, &rank->main);
+    sw_agenda_ready(engine, &rank->main);
 }
 
 void sw_receive_hands(sw_engine_t *engine, const sw_heap_event_t *event)
@@ -187,7 +187,7 @@ bool sw_receive_tests(sw_engine_t *engine, sw_rank_t *rank, sw_ps_t time)
         begin(engine, r, &rank->hands, time);
     rank->main.clock = sw_ps_max(before, rank->hands);
     rank->time.messages += rank->main.clock - before;
-    sw_schedule_event(engine, rank->main.clock, SW_EVENT_DECIDE,
-                      rank->main.rank, 0, rank);
+    sw_agenda_event(engine, rank->main.clock, SW_EVENT_DECIDE,
+                    rank->main.rank, 0, rank);
     return rank->main.clock > before;
 }

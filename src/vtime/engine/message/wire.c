@@ -13,8 +13,8 @@
  */
 #include "wire.h"
 #include "match.h"
+#include "vtime/engine/base/agenda.h"
 #include "vtime/engine/base/channel.h"
-#include "vtime/engine/base/schedule.h"
 #include "vtime/model/network.h"
 
 #include "vtime/model/words.h"
@@ -48,7 +48,7 @@ static void arrive(sw_engine_t *engine, sw_message_t *m, sw_ps_t at)
 /* Its head is at the receiver's port at `head`, or will be. */
 static void head(sw_engine_t *engine, sw_message_t *m, sw_ps_t head_at)
 {
-    sw_schedule_event(engine, head_at, SW_EVENT_IN, m->from, m->number, m);
+    sw_agenda_event(engine, head_at, SW_EVENT_IN, m->from, m->number, m);
 }
 
 static void cross(sw_engine_t *engine, sw_message_t *m, sw_ps_t enters)
@@ -86,8 +86,7 @@ static void leave(sw_engine_t *engine, sw_message_t *m, bool late)
     if (sw_unlikely(m->remote))
         engine->handlers->remote_left(engine, m, enters + m->transfer);
     if (m->network && engine->model->network)
-        sw_schedule_event(engine, enters, SW_EVENT_ENTER, m->from, m->number,
-                          m);
+        sw_agenda_event(engine, enters, SW_EVENT_ENTER, m->from, m->number, m);
     else if (free_port)
         arrive(engine, m, enters + m->latency);
     else
@@ -105,7 +104,7 @@ static void come_to_port(sw_engine_t *engine, sw_message_t *m, bool alone)
     if (!m->loose)
         from->loose++;
     m->loose = true;
-    sw_schedule_event(engine, m->ready, SW_EVENT_OUT, m->from, m->number, m);
+    sw_agenda_event(engine, m->ready, SW_EVENT_OUT, m->from, m->number, m);
 }
 
 void sw_wire_send(sw_engine_t *engine, sw_strand_t *strand, uint32_t to,

@@ -14,8 +14,8 @@
 #include "ahead.h"
 #include "thread.h"
 #include "node/base/grow.h"
+#include "vtime/engine/base/agenda.h"
 #include "vtime/engine/base/channel.h"
-#include "vtime/engine/base/schedule.h"
 #include "vtime/engine/message/match.h"
 #include "vtime/engine/message/told.h"
 
@@ -124,7 +124,7 @@ void sw_ahead_look(sw_engine_t *engine, sw_rank_t *rank)
             break;
         case LATER:
             rank->looking = true;
-            sw_schedule_late(engine, rank);
+            sw_agenda_late(engine, rank);
             return;
         case CANNOT:
             sw_match_take_over(engine, rank);
@@ -177,7 +177,7 @@ static bool told_otherwise(sw_engine_t *engine)
             moved = sw_match_doubt(engine, rank);
         if (looked == LATER && !rank->looking) {
             rank->looking = true;
-            sw_schedule_late(engine, rank);
+            sw_agenda_late(engine, rank);
         }
     }
     return moved;
@@ -212,7 +212,7 @@ bool sw_ahead_still(sw_engine_t *engine)
             moved = true;
         } else if (!rank->looking) {
             rank->looking = true;
-            sw_schedule_late(engine, rank);
+            sw_agenda_late(engine, rank);
         }
     }
     return moved || told_otherwise(engine);

@@ -27,7 +27,7 @@
  */
 #include "doubt.h"
 #include "ahead.h"
-#include "vtime/engine/base/schedule.h"
+#include "vtime/engine/base/agenda.h"
 #include "vtime/engine/message/match.h"
 #include "vtime/engine/question/question.h"
 
@@ -92,7 +92,7 @@ static bool release(sw_engine_t *engine)
     first->state = SW_RANK_GOES;
     engine->result.forced++;
     sw_request_drop(engine, r);
-    sw_schedule_ready(engine, &first->main);
+    sw_agenda_ready(engine, &first->main);
     return true;
 }
 

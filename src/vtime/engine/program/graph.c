@@ -22,8 +22,8 @@
  */
 #include "graph.h"
 #include "compute.h"
+#include "vtime/engine/base/agenda.h"
 #include "vtime/engine/base/context.h"
-#include "vtime/engine/base/schedule.h"
 #include "vtime/engine/message/match.h"
 #include "vtime/engine/message/receive.h"
 #include "vtime/engine/message/wire.h"
@@ -171,7 +171,7 @@ static bool read_one(sw_engine_t *engine, sw_rank_t *rank, const sw_vop_t *op)
 static void event(sw_engine_t *engine, sw_rank_t *rank, sw_ps_t time,
                   sw_event_kind_t kind, uint32_t number)
 {
-    sw_schedule_event(engine, time, kind, rank->main.rank, number, rank);
+    sw_agenda_event(engine, time, kind, rank->main.rank, number, rank);
 }
 
 static void look_at(sw_engine_t *engine, sw_rank_t *rank, uint32_t number,
@@ -453,8 +453,8 @@ void sw_graph_received(sw_engine_t *engine, sw_request_t *r, sw_ps_t at,
 
 void sw_graph_arrives(sw_engine_t *engine, sw_message_t *m)
 {
-    sw_schedule_event(engine, m->arrival, SW_EVENT_READY_MESSAGE, m->to,
-                      (uint64_t)m->from << 32 | (uint32_t)m->number, m);
+    sw_agenda_event(engine, m->arrival, SW_EVENT_READY_MESSAGE, m->to,
+                    (uint64_t)m->from << 32 | (uint32_t)m->number, m);
 }
 
 void sw_graph_complete(sw_engine_t *engine, sw_request_t *r, sw_ps_t time)
@@ -524,7 +524,7 @@ bool sw_graph_read(sw_engine_t *engine, sw_rank_t *rank)
             engine->source.of, rank->main.rank, &op);
         if (state == SW_SOURCE_LATER) {
             rank->state = SW_RANK_LATE;
-            sw_schedule_late(engine, rank);
+            sw_agenda_late(engine, rank);
             return false;
         }
         if (state == SW_SOURCE_END)

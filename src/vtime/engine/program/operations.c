@@ -8,8 +8,8 @@
 #include "graph.h"
 #include "section.h"
 #include "thread.h"
+#include "vtime/engine/base/agenda.h"
 #include "vtime/engine/base/context.h"
-#include "vtime/engine/base/schedule.h"
 #include "vtime/engine/collective/collective.h"
 #include "vtime/engine/collective/started.h"
 #include "vtime/engine/message/match.h"
@@ -76,7 +76,7 @@ static bool await(sw_engine_t *engine, sw_rank_t *rank, sw_request_t *r,
     rank->main.pending = !r->known;
     r->waiter = &rank->main;
     if (r->known)
-        sw_schedule_wake(engine, &rank->main, r->complete);
+        sw_agenda_wake(engine, &rank->main, r->complete);
     sw_receive_in_call(engine, rank);
     if (rank->any)
         sw_ahead_look(engine, rank);
@@ -271,7 +271,7 @@ void sw_operations_run(sw_engine_t *engine, sw_rank_t *rank)
         sw_source_state_t state = sw_ahead_next(engine, rank, &op);
         if (state == SW_SOURCE_LATER) {
             rank->state = SW_RANK_LATE;
-            sw_schedule_late(engine, rank);
+            sw_agenda_late(engine, rank);
             return;
         }
         if (state == SW_SOURCE_END) {
@@ -294,5 +294,5 @@ void sw_operations_run(sw_engine_t *engine, sw_rank_t *rank)
             return;
         }
     }
-    sw_schedule_park(engine, rank);
+    sw_agenda_park(engine, rank);
 }

@@ -23,9 +23,9 @@
 #include "thread.h"
 #include "section.h"
 #include "node/base/grow.h"
+#include "vtime/engine/base/agenda.h"
 #include "vtime/engine/base/channel.h"
 #include "vtime/engine/base/context.h"
-#include "vtime/engine/base/schedule.h"
 #include "vtime/engine/message/match.h"
 #include "vtime/engine/message/told.h"
 #include "vtime/engine/window/window.h"
@@ -136,7 +136,7 @@ static void promise(sw_engine_t *engine, sw_rank_t *home, const sw_vop_t *op)
     *at(other, place) = (sw_queued_t){
         .op = {.kind = SW_OP_THREAD, .what = PROMISE}, .request = r};
     if (other->state == SW_RANK_LATE)
-        sw_schedule_ready(engine, &other->main);
+        sw_agenda_ready(engine, &other->main);
     /* It has begun with what does not count, or has even done it. */
     if (before > 0) {
         other->queue_at = (other->queue_at + 1) & (other->queue_room - 1);
@@ -297,7 +297,7 @@ static void take(sw_engine_t *engine, sw_rank_t *home, const sw_vop_t *op)
     if (place)
         place(engine, t, q);
     if (t->state == SW_RANK_LATE)
-        sw_schedule_ready(engine, &t->main);
+        sw_agenda_ready(engine, &t->main);
 }
 
 static sw_source_state_t take_one(sw_engine_t *engine, sw_rank_t *home)
@@ -310,7 +310,7 @@ static sw_source_state_t take_one(sw_engine_t *engine, sw_rank_t *home)
     home->over |= state == SW_SOURCE_END;
     for (sw_rank_t *t = home; home->over && t; t = t->sibling)
         if (t->state == SW_RANK_LATE)
-            sw_schedule_ready(engine, &t->main);
+            sw_agenda_ready(engine, &t->main);
     return state;
 }
 
@@ -377,7 +377,7 @@ bool sw_thread_read_on(sw_engine_t *engine)
         any = true;
         for (sw_rank_t *t = home; t; t = t->sibling)
             if (t->state == SW_RANK_LATE)
-                sw_schedule_ready(engine, &t->main);
+                sw_agenda_ready(engine, &t->main);
     }
     return any;
 }

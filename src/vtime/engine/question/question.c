@@ -8,7 +8,7 @@
  * before `until`: a program that polls need not ask each time.
  */
 #include "question.h"
-#include "vtime/engine/base/schedule.h"
+#include "vtime/engine/base/agenda.h"
 #include "vtime/engine/message/match.h"
 
 #include "node/base/grow.h"
@@ -49,7 +49,7 @@ static sw_ps_t bound(sw_engine_t *engine, sw_rank_t *rank)
         /* What completes a rendezvous is its receiver alone. */
         collective |= r && r->kind != SW_REQUEST_RECV;
     }
-    return sw_schedule_bound(engine, rank, collective);
+    return sw_agenda_bound(engine, rank, collective);
 }
 
 static void tell_nothing(sw_engine_t *engine, sw_rank_t *rank, sw_ps_t until)
@@ -266,8 +266,8 @@ bool sw_question_ask(sw_engine_t *engine, sw_rank_t *rank, uint64_t context)
         if (probe_named(engine, rank))
             return true;
         if (op->kind == SW_OP_IPROBE)
-            sw_schedule_event(engine, clock, SW_EVENT_DECIDE, rank->main.rank,
-                              0, rank);
+            sw_agenda_event(engine, clock, SW_EVENT_DECIDE, rank->main.rank,
+                            0, rank);
         else
             probe(engine, rank, -1);
         return false;
@@ -289,15 +289,15 @@ bool sw_question_ask(sw_engine_t *engine, sw_rank_t *rank, uint64_t context)
     if (alone && op->what == SW_TEST_ALL && choose(engine, rank, -1))
         return true;
     if (op->what == SW_SELECT_SOME && !alone)
-        sw_schedule_event(engine, clock, SW_EVENT_DECIDE, rank->main.rank, 0,
-                          rank);      /* see sw_receive_tests */
+        sw_agenda_event(engine, clock, SW_EVENT_DECIDE, rank->main.rank, 0,
+                        rank);        /* see sw_receive_tests */
     if (op->what > SW_SELECT_SOME)
         first = clock;
     else if (op->what == SW_SELECT_SOME && first < SW_PS_NEVER)
         first = sw_ps_max(first, clock);
     if (first < SW_PS_NEVER)
-        sw_schedule_event(engine, first, SW_EVENT_DECIDE, rank->main.rank, 0,
-                          rank);
+        sw_agenda_event(engine, first, SW_EVENT_DECIDE, rank->main.rank, 0,
+                        rank);
     return false;
 }
 
@@ -308,7 +308,7 @@ void sw_question_give_up(sw_engine_t *engine, sw_rank_t *rank)
                                  .peer = -1, .tag = -1};
     relist(engine, rank, false);
     tell(engine, rank, &answer, 0);
-    sw_schedule_ready(engine, &rank->main);
+    sw_agenda_ready(engine, &rank->main);
 }
 
 void sw_question_decide(sw_engine_t *engine, sw_rank_t *rank, sw_ps_t time)
@@ -316,5 +316,5 @@ void sw_question_decide(sw_engine_t *engine, sw_rank_t *rank, sw_ps_t time)
     bool answered = rank->now.kind == SW_OP_SELECT ? choose(engine, rank, time)
                                                    : probe(engine, rank, time);
     if (answered)
-        sw_schedule_ready(engine, &rank->main);
+        sw_agenda_ready(engine, &rank->main);
 }

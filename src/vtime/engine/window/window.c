@@ -33,9 +33,9 @@
  */
 #include "window.h"
 #include "access.h"
+#include "vtime/engine/base/agenda.h"
 #include "vtime/engine/base/channel.h"
 #include "vtime/engine/base/request.h"
-#include "vtime/engine/base/schedule.h"
 #include "vtime/engine/message/wire.h"
 
 #include "vtime/model/words.h"
@@ -317,10 +317,9 @@ static void to_targets(sw_engine_t *engine, sw_context_t *c, sw_rank_t *rank,
         *lock = (sw_lock_t){
             .context = c, .target = i, .origin = me, .request = r,
             .exclusive = op->flags & SW_WINDOW_EXCLUSIVE};
-        sw_schedule_event(engine, rank->main.clock +
-                                  way(engine, c, me, i, kind).latency, kind,
-                          to, (uint64_t)from << 32 | c->window[me].begun++,
-                          lock);
+        sw_agenda_event(engine, rank->main.clock +
+                                way(engine, c, me, i, kind).latency, kind,
+                        to, (uint64_t)from << 32 | c->window[me].begun++, lock);
     }
 }
 

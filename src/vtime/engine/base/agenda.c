@@ -1,7 +1,7 @@
 /*
- * schedule.c - see schedule.h.
+ * agenda.c - see agenda.h.
  */
-#include "schedule.h"
+#include "agenda.h"
 #include "channel.h"
 #include "message.h"
 #include "request.h"
@@ -9,15 +9,15 @@
 /* For a bound the engine looks at no more events than these. */
 enum { MANY = 4096 };
 
-void sw_schedule_event(sw_engine_t *engine, sw_ps_t time, sw_event_kind_t kind,
-                       uint32_t rank, uint64_t number, void *of)
+void sw_agenda_event(sw_engine_t *engine, sw_ps_t time, sw_event_kind_t kind,
+                     uint32_t rank, uint64_t number, void *of)
 {
     sw_heap_event_t event = {time, (uint64_t)kind << 32 | rank, number, of};
     if (!sw_heap_push(&engine->events, &event))
         engine->memory = true;
 }
 
-void sw_schedule_ready(sw_engine_t *engine, sw_strand_t *strand)
+void sw_agenda_ready(sw_engine_t *engine, sw_strand_t *strand)
 {
     if (strand->ready)
         return;
@@ -27,23 +27,23 @@ void sw_schedule_ready(sw_engine_t *engine, sw_strand_t *strand)
     engine->ready_last = strand;
 }
 
-void sw_schedule_park(sw_engine_t *engine, sw_rank_t *rank)
+void sw_agenda_park(sw_engine_t *engine, sw_rank_t *rank)
 {
     sw_heap_event_t event = {rank->main.clock, engine->turns++, 0, rank};
     if (!sw_heap_push(&engine->parked, &event))
         engine->memory = true;
 }
 
-void sw_schedule_wake(sw_engine_t *engine, sw_strand_t *waiter, sw_ps_t time)
+void sw_agenda_wake(sw_engine_t *engine, sw_strand_t *waiter, sw_ps_t time)
 {
     sw_rank_t *rank = (sw_rank_t *)waiter;
     if (!waiter->main || rank->home != rank || rank->threaded || !rank->open ||
         time <= waiter->clock) {
-        sw_schedule_ready(engine, waiter);
+        sw_agenda_ready(engine, waiter);
         return;
     }
     rank->wakes = true;
-    sw_schedule_event(engine, time, SW_EVENT_WAKE, waiter->rank, 0, rank);
+    sw_agenda_event(engine, time, SW_EVENT_WAKE, waiter->rank, 0, rank);
 }
 
 /* The host's wait will end: another rank has sent what it waits for, and it
@@ -68,7 +68,7 @@ static sw_ps_t late_until(const sw_rank_t *rank)
     return will ? rank->main.clock : SW_PS_NEVER;
 }
 
-void sw_schedule_late(sw_engine_t *engine, sw_rank_t *rank)
+void sw_agenda_late(sw_engine_t *engine, sw_rank_t *rank)
 {
     if (!rank->late)
         engine->late[engine->late_count++] = rank;
@@ -76,7 +76,7 @@ void sw_schedule_late(sw_engine_t *engine, sw_rank_t *rank)
     engine->bound = sw_ps_min(engine->bound, late_until(rank));
 }
 
-sw_ps_t sw_schedule_late_again(sw_engine_t *engine)
+sw_ps_t sw_agenda_late_again(sw_engine_t *engine)
 {
     engine->bound = SW_PS_NEVER;
     for (uint32_t i = 0; i < engine->late_count; i++)
@@ -84,8 +84,8 @@ sw_ps_t sw_schedule_late_again(sw_engine_t *engine)
     return engine->bound;
 }
 
-sw_ps_t sw_schedule_bound(const sw_engine_t *engine, const sw_rank_t *rank,
-                          bool collective)
+sw_ps_t sw_agenda_bound(const sw_engine_t *engine, const sw_rank_t *rank,
+                        bool collective)
 {
     /* What a rank does: others see it a message later. */
     sw_ps_t done = engine->bound, seen = SW_PS_NEVER;
