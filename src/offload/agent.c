@@ -2,7 +2,7 @@
  * agent.c - see agent.h.
  */
 #include "agent.h"
-#include "list.h"
+#include "schedule.h"
 
 #include "node/os/os.h"
 
@@ -28,24 +28,24 @@ static bool eager;
 static _Atomic bool quit;
 static _Atomic uint32_t event, parked;
 
-static sw_agent_found_t push_lists(void)
+static sw_agent_found_t push_schedules(void)
 {
     static uint64_t attended;
-    if (!atomic_load(&sw_lists))
+    if (!atomic_load(&sw_schedules))
         return SW_AGENT_NOTHING;
-    uint64_t now = atomic_load_explicit(&sw_lists_attended,
+    uint64_t now = atomic_load_explicit(&sw_schedules_attended,
                                         memory_order_relaxed);
     if (now == attended)
-        sw_lists_push(false);
+        sw_schedules_push(false);
     attended = now;
     return SW_AGENT_WATCHING;
 }
 
 static sw_agent_found_t work(void)
 {
-    sw_agent_found_t lists = push_lists();
+    sw_agent_found_t schedules = push_schedules();
     sw_agent_found_t most = also ? also() : SW_AGENT_NOTHING;
-    most = most > lists ? most : lists;
+    most = most > schedules ? most : schedules;
     for (int i = 0; i < MORE && more[i]; i++) {
         sw_agent_found_t found = more[i]();
         most = found > most ? found : most;
@@ -122,7 +122,7 @@ void sw_agent_wake(void)
         wake_parked();
 }
 
-void sw_agent_wake_for_lists(void)
+void sw_agent_wake_for_schedules(void)
 {
     if (sw_unlikely(atomic_load(&parked)))
         wake_parked();

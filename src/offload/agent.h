@@ -1,10 +1,11 @@
 /*
  * agent.h - the helper thread that works while the program computes.
  *
- * It pushes the lists that are under way (list.h), and calls one function more.
- * It does so again and again while there is something to do or to watch. Else
- * it parks, and costs nothing until it is woken. It knows no MPI, and what it
- * calls must not either: the program's thread level is the program's.
+ * It pushes the schedules that are under way (schedule.h), and calls one
+ * function more. It does so again and again while there is something to do or
+ * to watch. Else it parks, and costs nothing until it is woken. It knows no
+ * MPI, and what it calls must not either: the program's thread level is the
+ * program's.
  *
  * An eager agent has a core of its own. Between two calls it pauses for a short
  * while, then takes naps that grow with the time in which nothing happened, up
@@ -13,8 +14,8 @@
  * program keeps out of our calls, as in a call that the host serves: MPI
  * demands that their collectives go on.
  *
- * It leaves lists alone that a thread of the program's has pushed since it last
- * looked: data gets into that thread's caches.
+ * It leaves schedules alone that a thread of the program's has pushed since it
+ * last looked: data gets into that thread's caches.
  *
  * Parking. The agent stores `parked`, then asks once more. A thread that posts
  * work stores that, then looks at `parked`. A full fence between store and look
@@ -52,10 +53,10 @@ SW_API void sw_agent_stop(void);
 
 /* Work was posted. */
 SW_API void sw_agent_wake(void);
-/* A list has begun: sw_lists was counted up by an operation that is
+/* A schedule has begun: sw_schedules was counted up by an operation that is
  * sequentially consistent, like both sides of the parking here. So it takes no
  * fence. */
-SW_API void sw_agent_wake_for_lists(void);
+SW_API void sw_agent_wake_for_schedules(void);
 
 /* Is there a core for it? `ranks_per_core` as in node/wait.h, processors
  * counted as cores; `threads`: hardware threads in a core. */

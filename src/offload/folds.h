@@ -20,9 +20,9 @@ typedef struct {
 } sw_stand_in_t;
 
 typedef struct {
-    sw_list_t list;
+    sw_schedule_t schedule;
     sw_coll_fold_t args;        /* the caller fills them in; they last as
-                                   long as the list                         */
+                                   long as the schedule                     */
     bool small;
     bool present;               /* all members' rows have been seen         */
     bool waiting;               /* for anything at all                      */
@@ -32,7 +32,7 @@ typedef struct {
     sw_narrow_t narrow;
 } sw_fold_t;
 
-/* Begins one. f->list began as zeros, and is kept. */
+/* Begins one. f->schedule began as zeros, and is kept. */
 SW_API void sw_fold_begin(sw_fold_t *f, sw_slates_t *on);
 
 #endif

@@ -19,7 +19,7 @@
 #ifndef SW_OFFLOAD_NARROW_H
 #define SW_OFFLOAD_NARROW_H
 
-#include "list.h"
+#include "schedule.h"
 
 typedef struct {
     _Atomic uint64_t put;
@@ -43,13 +43,13 @@ typedef struct {
 } sw_narrow_t;
 
 /* Before the row is posted: whatever way the others go. */
-void sw_narrow_open(sw_list_t *l, bool takes);
+void sw_narrow_open(sw_schedule_t *s, bool takes);
 /* All rows are there, and `w` says what is wanted. */
-void sw_narrow_begin(sw_narrow_t *w, const sw_list_t *l);
+void sw_narrow_begin(sw_narrow_t *w, const sw_schedule_t *s);
 /* Does something. False: there is nothing to do now. */
-bool sw_narrow_work(sw_narrow_t *w, sw_list_t *l);
-/* Has this member put and taken all? Sets l->status if another one has left too
+bool sw_narrow_work(sw_narrow_t *w, sw_schedule_t *s);
+/* Has this member put and taken all? Sets s->status if another one has left too
  * early. */
-bool sw_narrow_over(const sw_narrow_t *w, sw_list_t *l);
+bool sw_narrow_over(const sw_narrow_t *w, sw_schedule_t *s);
 
 #endif

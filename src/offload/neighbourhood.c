@@ -15,7 +15,7 @@
 
 static bool leads_away(const sw_neighbourhood_t *h, int member)
 {
-    return member != SW_NOBODY && member != h->list.on->me;
+    return member != SW_NOBODY && member != h->schedule.on->me;
 }
 
 /* Does block i leave this member? */
@@ -62,8 +62,8 @@ static uint64_t find(const sw_neighbourhood_t *h)
         int64_t end = b.offset + (int64_t)b.bytes;
         if (!leaving(h, i))
             continue;
-        if (blocks->data || sw_list_show(&h->list, base + b.offset,
-                                         b.bytes) == NOWHERE)
+        if (blocks->data || sw_schedule_show(&h->schedule, base + b.offset,
+                                             b.bytes) == NOWHERE)
             return NOWHERE;
         sw_show_stage(base + b.offset, b.bytes);
         low = b.offset < low ? b.offset : low;
@@ -120,7 +120,7 @@ static void list_blocks(const sw_neighbourhood_t *h, bool packed, char *to)
 static bool lend(sw_neighbourhood_t *h, sw_slate_row_t *row, size_t bytes,
                  uint64_t there)
 {
-    const sw_slates_t *s = h->list.on;
+    const sw_slates_t *on = h->schedule.on;
     if (there == NOWHERE) {
         h->packed = sw_temporary_shared(bytes, &there);
         if (!h->packed)
@@ -133,8 +133,8 @@ static bool lend(sw_neighbourhood_t *h, sw_slate_row_t *row, size_t bytes,
     size_t table = (size_t)h->blocks * sizeof(sw_extent_t);
     if (!h->listed)
         return true;
-    char *to = sw_slate_area(s, h->list.step, s->me);
-    if (table > s->area) {
+    char *to = sw_slate_area(on, h->schedule.step, on->me);
+    if (table > on->area) {
         to = h->table = sw_temporary_shared(table, &row->recv.address);
         row->recv.form = SW_FORM_ARENA;
     }
@@ -145,19 +145,20 @@ static bool lend(sw_neighbourhood_t *h, sw_slate_row_t *row, size_t bytes,
 
 static void pump_instead(sw_neighbourhood_t *h, sw_slate_row_t *row)
 {
-    const sw_slates_t *s = h->list.on;
+    const sw_slates_t *on = h->schedule.on;
     row->form = SW_FORM_PUMPED;
     h->pumped = true;
     h->edge = 0;
-    sw_pump_begin(&h->pump, sw_slate_area(s, h->list.step, s->me), s->area);
+    sw_pump_begin(&h->pump, sw_slate_area(on, h->schedule.step, on->me),
+                  on->area);
 }
 
 /* Copies the blocks into the row, or into the area behind their table. */
 static void stage(const sw_neighbourhood_t *h, sw_slate_row_t *row,
                   size_t bytes, size_t table)
 {
-    const sw_slates_t *s = h->list.on;
-    char *area = sw_slate_area(s, h->list.step, s->me);
+    const sw_slates_t *on = h->schedule.on;
+    char *area = sw_slate_area(on, h->schedule.step, on->me);
     if (!h->listed && bytes <= SW_SLATE_INLINE) {
         row->form = SW_FORM_INLINE;
         pack(h, row->data);
@@ -182,16 +183,16 @@ static void expect_readers(sw_neighbourhood_t *h)
     }
 }
 
-static void post(sw_list_t *l, sw_slate_row_t *row)
+static void post(sw_schedule_t *s, sw_slate_row_t *row)
 {
-    sw_neighbourhood_t *h = (sw_neighbourhood_t *)l;
-    const sw_slates_t *s = l->on;
+    sw_neighbourhood_t *h = (sw_neighbourhood_t *)s;
+    const sw_slates_t *on = s->on;
     size_t bytes = measure(h);
-    size_t eager = s->team->eager;
+    size_t eager = on->team->eager;
     uint64_t there = bytes > eager ? find(h) : NOWHERE;
     h->listed |= there != NOWHERE && !in_a_row(h);
     size_t table = h->listed ? (size_t)h->blocks * sizeof(sw_extent_t) : 0;
-    if (there == NOWHERE && table + bytes <= s->area) {
+    if (there == NOWHERE && table + bytes <= on->area) {
         stage(h, row, bytes, table);
     } else if (lend(h, row, bytes, there)) {
         expect_readers(h);
@@ -232,18 +233,18 @@ static bool find_edge(sw_neighbourhood_t *h)
  * begun. */
 static bool pump(sw_neighbourhood_t *h)
 {
-    sw_list_t *l = &h->list;
-    if (!sw_pump_idle(&h->pump, l))
+    sw_schedule_t *s = &h->schedule;
+    if (!sw_pump_idle(&h->pump, s))
         return false;
     if (!find_edge(h)) {
         h->pumped = false;
         return false;
     }
     int to = receiver_of(h, h->edge), block = h->args.index ? h->edge : 0;
-    if (!sw_list_look(l, to))
+    if (!sw_schedule_look(s, to))
         return false;
     sw_data_t data = sw_block_data(&h->args.sends, h->args.send, block);
-    if (sw_row_left(sw_list_row(l, to), l->turn) ||
+    if (sw_row_left(sw_schedule_row(s, to), s->turn) ||
         sw_pump_put(&h->pump, to, (unsigned)block, &data,
                     sw_block(&h->args.sends, block).bytes)) {
         h->edge++;
@@ -258,9 +259,9 @@ static bool pump(sw_neighbourhood_t *h)
 static const char *block_of(const sw_neighbourhood_t *h, int from,
                             const sw_slate_row_t *row, int i, uint64_t *bytes)
 {
-    const sw_slates_t *s = h->list.on;
-    const char *arena = s->team->peer[from]->arena;
-    const char *area = sw_slate_area(s, h->list.step, from);
+    const sw_slates_t *on = h->schedule.on;
+    const char *arena = on->team->peer[from]->arena;
+    const char *area = sw_slate_area(on, h->schedule.step, from);
     sw_extent_t b = {(int64_t)((size_t)i * row->bytes), row->bytes};
     *bytes = b.bytes;
     if (row->form == SW_FORM_INLINE)
@@ -281,12 +282,12 @@ static void put(sw_neighbourhood_t *h, int edge, const sw_data_t *block,
 {
     sw_data_t to = sw_block_data(&h->args.recvs, h->args.recv, edge);
     uint64_t room = sw_block(&h->args.recvs, edge).bytes;
-    if (h->args.all->in[edge] == h->list.on->me)
+    if (h->args.all->in[edge] == h->schedule.on->me)
         sw_keep(block, &to, sw_min(bytes, room));
     else if (bytes)
         sw_data_copy(block, &to, 0, sw_min(bytes, room));
     if (bytes > room)
-        h->list.result = SW_TRUNCATED;
+        h->schedule.result = SW_TRUNCATED;
 }
 
 /* Copies block i of a member, which has posted it. False: the member has left
@@ -294,25 +295,25 @@ static void put(sw_neighbourhood_t *h, int edge, const sw_data_t *block,
 static bool take_block(sw_neighbourhood_t *h, int edge, int from,
                        sw_slate_row_t *row, int i)
 {
-    sw_list_t *l = &h->list;
+    sw_schedule_t *s = &h->schedule;
     bool lent = row->form == SW_FORM_ARENA;
     if (lent)
-        sw_slate_touch(l->on);
-    if (lent && sw_unlikely(sw_row_left(row, l->turn))) {
-        sw_slate_touched(l->on);
-        sw_list_bad(l, SW_BROKEN);
+        sw_slate_touch(s->on);
+    if (lent && sw_unlikely(sw_row_left(row, s->turn))) {
+        sw_slate_touched(s->on);
+        sw_schedule_bad(s, SW_BROKEN);
         return false;
     }
     uint64_t bytes;
     const char *at = block_of(h, from, row, i, &bytes);
     sw_data_t block = sw_data_plain(at);
     put(h, edge, &block, bytes);
-    unsigned me = (unsigned)l->on->me;
+    unsigned me = (unsigned)s->on->me;
     if (--h->owed[from] == 0 && lent)
-        sw_row_tick(l->on, row, me / SW_SLATE_BITS,
+        sw_row_tick(s->on, row, me / SW_SLATE_BITS,
                     UINT64_C(1) << me % SW_SLATE_BITS);
     if (lent)
-        sw_slate_touched(l->on);
+        sw_slate_touched(s->on);
     return true;
 }
 
@@ -332,7 +333,7 @@ static void put_chunk(sw_neighbourhood_t *h, int from, const int *index,
         if (chunk->begin < sw_min(end, room))
             sw_data_copy(&data, &to, chunk->begin, sw_min(end, room));
         if (total > room)
-            h->list.result = SW_TRUNCATED;
+            h->schedule.result = SW_TRUNCATED;
         if (end == total) {
             h->got[e] = true;
             h->missing--;
@@ -343,15 +344,15 @@ static void put_chunk(sw_neighbourhood_t *h, int from, const int *index,
 /* Takes what a member pumps, wanted or not. */
 static bool take_chunk(sw_neighbourhood_t *h, int from, const int *index)
 {
-    sw_list_t *l = &h->list;
+    sw_schedule_t *s = &h->schedule;
     const sw_pump_area_t *chunk =
-        sw_pump_look(l, sw_slate_area(l->on, l->step, from));
+        sw_pump_look(s, sw_slate_area(s->on, s->step, from));
     if (chunk) {
         put_chunk(h, from, index, chunk);
         sw_pump_take(chunk);
-    } else if (sw_row_left(sw_list_row(l, from), l->turn)) {
+    } else if (sw_row_left(sw_schedule_row(s, from), s->turn)) {
         /* Before it leaves, it waits until this member has all. */
-        sw_list_bad(l, SW_BROKEN);
+        sw_schedule_bad(s, SW_BROKEN);
     }
     return chunk;
 }
@@ -359,20 +360,20 @@ static bool take_chunk(sw_neighbourhood_t *h, int from, const int *index)
 /* Takes what comes on an edge. False: it is not there. */
 static bool take(sw_neighbourhood_t *h, int edge, const int *index)
 {
-    sw_list_t *l = &h->list;
+    sw_schedule_t *s = &h->schedule;
     int from = h->args.all->in[edge], i = index ? index[edge] : 0;
     if (sw_unlikely(i < 0)) {
-        sw_list_bad(l, SW_BROKEN);
+        sw_schedule_bad(s, SW_BROKEN);
         return false;
     }
-    if (from == l->on->me) {
+    if (from == s->on->me) {
         sw_data_t own = sw_block_data(&h->args.sends, h->args.send, i);
         put(h, edge, &own, sw_block(&h->args.sends, i).bytes);
-    } else if (!sw_list_look(l, from)) {
+    } else if (!sw_schedule_look(s, from)) {
         return false;
-    } else if (sw_list_row(l, from)->form == SW_FORM_PUMPED) {
+    } else if (sw_schedule_row(s, from)->form == SW_FORM_PUMPED) {
         return take_chunk(h, from, index);
-    } else if (!take_block(h, edge, from, sw_list_row(l, from), i)) {
+    } else if (!take_block(h, edge, from, sw_schedule_row(s, from), i)) {
         return false;
     }
     h->got[edge] = true;
@@ -387,15 +388,15 @@ static bool ways_are_known(const sw_neighbourhood_t *h, const int **index)
     return *index || !h->args.index;
 }
 
-static bool work(sw_list_t *l, bool calls)
+static bool work(sw_schedule_t *s, bool calls)
 {
-    sw_neighbourhood_t *h = (sw_neighbourhood_t *)l;
+    sw_neighbourhood_t *h = (sw_neighbourhood_t *)s;
     const sw_neighbours_t *all = h->args.all;
     const int *index;
     bool any = sw_unlikely(h->pumped) && pump(h);
     if (!h->missing || !ways_are_known(h, &index))
         return any;
-    for (int k = 0; k < all->ins && !l->status; k++) {
+    for (int k = 0; k < all->ins && !s->status; k++) {
         int edge = all->first + k;
         edge -= edge < all->ins ? 0 : all->ins;
         if (!h->got[edge])
@@ -408,16 +409,16 @@ static bool work(sw_list_t *l, bool calls)
  * whatever it has read. */
 static bool is_read(sw_neighbourhood_t *h)
 {
-    const sw_list_t *l = &h->list;
-    const sw_slate_row_t *row = sw_list_row(l, l->on->me);
+    const sw_schedule_t *s = &h->schedule;
+    const sw_slate_row_t *row = sw_schedule_row(s, s->on->me);
     uint64_t open = 0;
-    for (unsigned w = 0; w < l->on->words; w++) {
+    for (unsigned w = 0; w < s->on->words; w++) {
         uint64_t left = h->readers[w] &
-            ~atomic_load_explicit(&row->word[l->on->words + w],
+            ~atomic_load_explicit(&row->word[s->on->words + w],
                                   memory_order_acquire);
         for (uint64_t bits = left; bits; bits &= bits - 1) {
             int j = (int)(w * SW_SLATE_BITS) + __builtin_ctzll(bits);
-            if (sw_row_left(sw_list_row(l, j), l->turn))
+            if (sw_row_left(sw_schedule_row(s, j), s->turn))
                 left &= ~(bits & -bits);
         }
         h->readers[w] = left;
@@ -426,17 +427,17 @@ static bool is_read(sw_neighbourhood_t *h)
     return open;
 }
 
-static bool over(sw_list_t *l)
+static bool over(sw_schedule_t *s)
 {
-    sw_neighbourhood_t *h = (sw_neighbourhood_t *)l;
+    sw_neighbourhood_t *h = (sw_neighbourhood_t *)s;
     return !h->missing && !h->pumped && !is_read(h);
 }
 
 /* Beginning and end -------------------------------------------------------- */
 
-static void end(sw_list_t *l)
+static void end(sw_schedule_t *s)
 {
-    sw_neighbourhood_t *h = (sw_neighbourhood_t *)l;
+    sw_neighbourhood_t *h = (sw_neighbourhood_t *)s;
     sw_temporary_free(h->packed);
     sw_temporary_free(h->table);
 }
@@ -461,7 +462,7 @@ static void make_room(sw_neighbourhood_t *h, const sw_slates_t *on)
     size_t words = on->words * sizeof *h->readers;
     size_t members = (size_t)on->n * sizeof *h->owed;
     size_t edges = (size_t)h->args.all->ins;
-    char *at = sw_scratch(&h->list.room, words + members + edges);
+    char *at = sw_scratch(&h->schedule.room, words + members + edges);
     if (!at) {
         sw_say("out of memory for a nonblocking collective");
         abort();
@@ -472,7 +473,7 @@ static void make_room(sw_neighbourhood_t *h, const sw_slates_t *on)
     h->got = (bool *)(at + words + members);
 }
 
-static const sw_list_kind_t neighbourhood_kind = {post, work, over, end};
+static const sw_schedule_kind_t neighbourhood_kind = {post, work, over, end};
 
 void sw_neighbourhood_begin(sw_neighbourhood_t *h, sw_slates_t *on)
 {
@@ -481,6 +482,6 @@ void sw_neighbourhood_begin(sw_neighbourhood_t *h, sw_slates_t *on)
     h->pumped = false;
     make_room(h, on);
     expect_blocks(h);
-    sw_list_begin(&h->list, &neighbourhood_kind, on,
-                  sw_what((int)h->args.id, 0));
+    sw_schedule_begin(&h->schedule, &neighbourhood_kind, on,
+                      sw_what((int)h->args.id, 0));
 }

@@ -1,5 +1,5 @@
 /*
- * neighbourhood.h - the neighbourhood collectives, as a list.
+ * neighbourhood.h - the neighbourhood collectives, as a schedule.
  *
  * A member posts the blocks of all its edges at once: small ones in its row,
  * large ones as memory that it lends. Where blocks differ in size or place, it
@@ -23,7 +23,7 @@
  * may ask. */
 typedef const int *(*sw_edge_index_func_t)(void *way);
 
-/* What a member gives. It must last until the list has ended, with what it
+/* What a member gives. It must last until the schedule has ended, with what it
  * points to. */
 typedef struct {
     sw_collective_t id;
@@ -37,7 +37,7 @@ typedef struct {
 } sw_neighbourhood_args_t;
 
 typedef struct {
-    sw_list_t list;
+    sw_schedule_t schedule;
     sw_neighbourhood_args_t args;
     int blocks;                 /* that this member sends                   */
     size_t each;                /* bytes of every block, if not `listed`    */
@@ -47,13 +47,13 @@ typedef struct {
     int edge;                   /* whose block it pumps                     */
     sw_pump_t pump;
     int missing;                /* edges on which something is to come      */
-    /* In the list's room. */
+    /* In the schedule's room. */
     bool *got;                  /* [ins] nothing is to come, any more       */
     int *owed;                  /* [n] edges on which a member's is to come */
     uint64_t *readers;          /* [words] those that read what is lent     */
 } sw_neighbourhood_t;
 
-/* Begins one, with h->args. h->list began as zeros, and is kept. */
+/* Begins one, with h->args. h->schedule began as zeros, and is kept. */
 SW_API void sw_neighbourhood_begin(sw_neighbourhood_t *h, sw_slates_t *on);
 
 #endif

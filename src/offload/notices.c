@@ -3,8 +3,8 @@
  */
 #include "notices.h"
 
-#include "list.h"
 #include "room.h"
+#include "schedule.h"
 #include "node/base/settings.h"
 #include "node/parcel_stack.h"
 #include "node/temporary.h"

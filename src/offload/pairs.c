@@ -67,19 +67,19 @@ static size_t sum(const sw_blocks_t *blocks, bool each, int n, int me)
 
 /* Where peers find all blocks, but this member's own, counted from `base` on;
  * or UINT64_MAX. What lies between them is not the call's. */
-static uint64_t find_blocks(const sw_list_t *l, const void *base,
+static uint64_t find_blocks(const sw_schedule_t *s, const void *base,
                             const sw_blocks_t *blocks, bool each, bool in)
 {
     int64_t low = INT64_MAX, high = INT64_MIN;
-    int n = each ? l->on->n : 1;
+    int n = each ? s->on->n : 1;
     if (blocks->data)
         return UINT64_MAX;
     for (int i = 0; i < n; i++) {
         sw_extent_t b = sw_block(blocks, i);
-        if (!b.bytes || (each && i == l->on->me))
+        if (!b.bytes || (each && i == s->on->me))
             continue;
         const char *at = (const char *)base + b.offset;
-        if (sw_list_show(l, at, b.bytes) == UINT64_MAX)
+        if (sw_schedule_show(s, at, b.bytes) == UINT64_MAX)
             return UINT64_MAX;
         if (in)
             sw_show_stage(at, b.bytes);
@@ -97,11 +97,11 @@ static uint64_t find_blocks(const sw_list_t *l, const void *base,
 /* Copies the blocks that leave, side by side. */
 static void pack(const sw_pairs_t *p, char *to)
 {
-    int n = p->deals ? p->list.on->n : 1;
+    int n = p->deals ? p->schedule.on->n : 1;
     for (int j = 0; j < n; j++) {
         size_t bytes = sw_block(&p->args.sends, j).bytes;
         sw_data_t block = sw_block_data(&p->args.sends, p->args.send, j);
-        if (!bytes || (p->deals && j == p->list.on->me))
+        if (!bytes || (p->deals && j == p->schedule.on->me))
             continue;
         sw_data_pack(&block, bytes, to);
         to += bytes;
@@ -114,12 +114,12 @@ static void list_blocks(const sw_pairs_t *p, const sw_blocks_t *blocks,
 {
     sw_extent_t *list = (sw_extent_t *)to;
     int64_t at = 0;
-    for (int j = 0; j < p->list.on->n; j++) {
+    for (int j = 0; j < p->schedule.on->n; j++) {
         list[j] = sw_block(blocks, j);
         if (!packed)
             continue;
         list[j].offset = at;
-        at += j == p->list.on->me ? 0 : (int64_t)list[j].bytes;
+        at += j == p->schedule.on->me ? 0 : (int64_t)list[j].bytes;
     }
 }
 
@@ -130,8 +130,8 @@ static uint64_t lend_out(sw_pairs_t *p, size_t bytes, size_t eager,
 {
     uint64_t there = UINT64_MAX;
     if (bytes > eager)
-        there = find_blocks(&p->list, p->args.send, &p->args.sends, p->deals,
-                            true);
+        there = find_blocks(&p->schedule, p->args.send, &p->args.sends,
+                            p->deals, true);
     if (bytes <= eager || (there == UINT64_MAX && bytes <= area))
         return UINT64_MAX;
     if (there == UINT64_MAX) {
@@ -147,19 +147,19 @@ static uint64_t lend_out(sw_pairs_t *p, size_t bytes, size_t eager,
 /* Lends the places, if the others map them and they are large. */
 static uint64_t open_up(sw_pairs_t *p, size_t eager)
 {
-    const sw_team_t *team = p->list.on->team;
+    const sw_team_t *team = p->schedule.on->team;
     uint64_t there = UINT64_MAX;
     if (p->receives &&
         sum(&p->args.recvs, p->collects, team->n, team->me) > eager)
-        there = find_blocks(&p->list, p->args.recv, &p->args.recvs, p->collects,
-                            true);
+        there = find_blocks(&p->schedule, p->args.recv, &p->args.recvs,
+                            p->collects, true);
     p->open = there != UINT64_MAX;
     return there;
 }
 
 static size_t eager_of(const sw_pairs_t *p)
 {
-    const sw_team_t *team = p->list.on->team;
+    const sw_team_t *team = p->schedule.on->team;
     bool rooted = to_root(p->args.id) || from_root(p->args.id);
     return rooted ? team->eager : team->eager_all;
 }
@@ -167,7 +167,7 @@ static size_t eager_of(const sw_pairs_t *p)
 /* How many receivers must read what this member has lent, or pumps. */
 static void expect_readers(sw_pairs_t *p)
 {
-    int n = p->list.on->n, me = p->list.on->me;
+    int n = p->schedule.on->n, me = p->schedule.on->me;
     for (int j = 0; j < n && (p->lent || p->pumped); j++) {
         bool reads = j != me && bytes_for(p, j) &&
                      (!to_root(p->args.id) || j == p->args.root);
@@ -179,12 +179,12 @@ static void expect_readers(sw_pairs_t *p)
 /* The tables, and what fits the area. */
 static void fill_area(sw_pairs_t *p, sw_slate_row_t *row, size_t bytes)
 {
-    const sw_slates_t *s = p->list.on;
-    char *area = sw_slate_area(s, p->list.step, s->me);
-    size_t table = (size_t)s->n * sizeof(sw_extent_t);
+    const sw_slates_t *on = p->schedule.on;
+    char *area = sw_slate_area(on, p->schedule.step, on->me);
+    size_t table = (size_t)on->n * sizeof(sw_extent_t);
     bool packed = !p->lent || p->packed;
     if (p->pumped)
-        sw_pump_begin(&p->pump, area + 2 * table, s->area - 2 * table);
+        sw_pump_begin(&p->pump, area + 2 * table, on->area - 2 * table);
     row->listed = packed ? SW_LISTS_PACKED : 0;
     if (p->sends && p->deals && p->args.sends.list) {
         list_blocks(p, &p->args.sends, packed, area);
@@ -203,12 +203,12 @@ static void fill_area(sw_pairs_t *p, sw_slate_row_t *row, size_t bytes)
         pack(p, row->form == SW_FORM_INLINE ? row->data : area + 2 * table);
 }
 
-static void post(sw_list_t *l, sw_slate_row_t *row)
+static void post(sw_schedule_t *s, sw_slate_row_t *row)
 {
-    sw_pairs_t *p = (sw_pairs_t *)l;
-    const sw_slates_t *s = l->on;
-    size_t bytes = p->sends ? sum(&p->args.sends, p->deals, s->n, s->me) : 0;
-    size_t room = s->area - 2 * (size_t)s->n * sizeof(sw_extent_t);
+    sw_pairs_t *p = (sw_pairs_t *)s;
+    const sw_slates_t *on = s->on;
+    size_t bytes = p->sends ? sum(&p->args.sends, p->deals, on->n, on->me) : 0;
+    size_t room = on->area - 2 * (size_t)on->n * sizeof(sw_extent_t);
     size_t eager = sw_min(eager_of(p), room);
     uint64_t opened = open_up(p, eager);
     uint64_t lent = lend_out(p, bytes, eager, room);
@@ -216,7 +216,7 @@ static void post(sw_list_t *l, sw_slate_row_t *row)
     fill_area(p, row, bytes);
     expect_readers(p);
     if (p->open)
-        sw_list_open(l);
+        sw_schedule_open(s);
     if (row->form == SW_FORM_INLINE)
         return;
     row->send = (sw_part_t){.address = lent, .form = row->form};
@@ -232,9 +232,9 @@ static const char *block_of(const sw_pairs_t *p, int from,
                             const sw_slate_row_t *row, int to,
                             uint64_t *bytes)
 {
-    const sw_slates_t *s = p->list.on;
-    const char *area = sw_slate_area(s, p->list.step, from);
-    size_t tables = 2 * (size_t)s->n * sizeof(sw_extent_t);
+    const sw_slates_t *on = p->schedule.on;
+    const char *area = sw_slate_area(on, p->schedule.step, from);
+    size_t tables = 2 * (size_t)on->n * sizeof(sw_extent_t);
     int index = to - (row->listed & SW_LISTS_PACKED && to > from);
     sw_extent_t b = {p->deals ? (int64_t)((size_t)index * row->bytes) : 0,
                      row->bytes};
@@ -243,8 +243,8 @@ static const char *block_of(const sw_pairs_t *p, int from,
     *bytes = row->form == SW_FORM_NONE ? 0 : b.bytes;
     const char *base = row->form == SW_FORM_INLINE ? row->data
                      : row->form == SW_FORM_STAGED ? area + tables
-                     : from != s->me
-                           ? s->team->peer[from]->arena + row->send.address
+                     : from != on->me
+                           ? on->team->peer[from]->arena + row->send.address
                      : p->packed ? p->packed : p->args.send;
     return base + b.offset;
 }
@@ -258,27 +258,27 @@ static bool is_open(const sw_slate_row_t *row)
 static char *place_of(const sw_pairs_t *p, int to, const sw_slate_row_t *row,
                       int from, uint64_t *bytes)
 {
-    const sw_slates_t *s = p->list.on;
-    const char *table = sw_slate_area(s, p->list.step, to) +
-                        (size_t)s->n * sizeof(sw_extent_t);
+    const sw_slates_t *on = p->schedule.on;
+    const char *table = sw_slate_area(on, p->schedule.step, to) +
+                        (size_t)on->n * sizeof(sw_extent_t);
     sw_extent_t b = {p->collects ? (int64_t)((size_t)from * row->recv.bytes)
                                  : 0, row->recv.bytes};
     if (row->listed & SW_LISTS_RECVS)
         b = ((const sw_extent_t *)table)[from];
     *bytes = b.bytes;
-    return s->team->peer[to]->arena + row->recv.address + b.offset;
+    return on->team->peer[to]->arena + row->recv.address + b.offset;
 }
 
 /* Pieces of what `from` sends to one receiver: all know how many bytes. */
 static sw_pieces_t pieces_of(const sw_pairs_t *p, int from, uint64_t bytes)
 {
-    unsigned n = (unsigned)p->list.on->n;
+    unsigned n = (unsigned)p->schedule.on->n;
     if (n >= SW_SLATE_BITS)
         return (sw_pieces_t){(unsigned)from / SW_SLATE_BITS,
                              UINT64_C(1) << (unsigned)from % SW_SLATE_BITS};
     unsigned most = (unsigned)sw_min(SW_SLATE_BITS / n, 8);
     return (sw_pieces_t){0, sw_bits((unsigned)from * most,
-                                    sw_list_pieces(bytes, most))};
+                                    sw_schedule_pieces(bytes, most))};
 }
 
 /* Bytes [*begin, *end) of the piece with this bit, as far as there is room. */
@@ -302,24 +302,24 @@ static void stretch_of(sw_pieces_t all, uint64_t bit, uint64_t bytes,
 static uint64_t claim(sw_pairs_t *p, const sw_slate_row_t *source,
                       sw_slate_row_t *target, sw_pieces_t of)
 {
-    sw_list_t *l = &p->list;
-    sw_slate_touch(l->on);
+    sw_schedule_t *s = &p->schedule;
+    sw_slate_touch(s->on);
     if (sw_likely((source->form != SW_FORM_ARENA ||
-                   !sw_row_left(source, l->turn)) &&
-                  !sw_row_left(target, l->turn))) {
+                   !sw_row_left(source, s->turn)) &&
+                  !sw_row_left(target, s->turn))) {
         uint64_t bit = sw_row_claim(target, of);
         if (bit)
             return bit;
     }
-    sw_slate_touched(l->on);
+    sw_slate_touched(s->on);
     return 0;
 }
 
 static void finish(sw_pairs_t *p, sw_slate_row_t *row, sw_pieces_t of,
                    uint64_t bit)
 {
-    sw_row_tick(p->list.on, row, of.word, bit);
-    sw_slate_touched(p->list.on);
+    sw_row_tick(p->schedule.on, row, of.word, bit);
+    sw_slate_touched(p->schedule.on);
 }
 
 /* Copies bytes [begin, end) into this member's own place. */
@@ -342,20 +342,20 @@ static void received(sw_pairs_t *p, int from, uint64_t bytes)
     p->written[from] = true;
     p->unwritten--;
     if (bytes > room_for(p, from))
-        p->list.result = SW_TRUNCATED;
+        p->schedule.result = SW_TRUNCATED;
 }
 
 /* Takes a chunk that `from` pumps to this member. */
 static bool take_chunk(sw_pairs_t *p, int from, const sw_slate_row_t *theirs)
 {
-    const sw_slates_t *s = p->list.on;
-    size_t tables = 2 * (size_t)s->n * sizeof(sw_extent_t);
+    const sw_slates_t *on = p->schedule.on;
+    size_t tables = 2 * (size_t)on->n * sizeof(sw_extent_t);
     const sw_pump_area_t *chunk = sw_pump_look(
-        &p->list, sw_slate_area(s, p->list.step, from) + tables);
+        &p->schedule, sw_slate_area(on, p->schedule.step, from) + tables);
     if (!chunk) {
         /* Before it leaves, it waits until this member has all. */
-        if (sw_row_left(theirs, p->list.turn))
-            sw_list_bad(&p->list, SW_BROKEN);
+        if (sw_row_left(theirs, p->schedule.turn))
+            sw_schedule_bad(&p->schedule, SW_BROKEN);
         return false;
     }
     uint64_t end = chunk->begin + chunk->bytes, all = chunk->all;
@@ -371,13 +371,13 @@ static bool take_chunk(sw_pairs_t *p, int from, const sw_slate_row_t *theirs)
 /* Puts a chunk for a receiver that has begun, if the last one is taken. */
 static bool pump(sw_pairs_t *p)
 {
-    sw_list_t *l = &p->list;
+    sw_schedule_t *s = &p->schedule;
     sw_pump_t *u = &p->pump;
-    int n = l->on->n;
-    if (!sw_pump_idle(u, l))
+    int n = s->on->n;
+    if (!sw_pump_idle(u, s))
         return false;
     if (u->at && (u->at == bytes_for(p, u->to) ||
-                  sw_row_left(sw_list_row(l, u->to), l->turn))) {
+                  sw_row_left(sw_schedule_row(s, u->to), s->turn))) {
         p->read[u->to] = true;
         p->unread--;
         u->at = 0;
@@ -385,10 +385,10 @@ static bool pump(sw_pairs_t *p)
     if (u->at == 0)
         for (int k = 0; k < n; k++) {
             u->to = u->to + 1 < n ? u->to + 1 : 0;
-            if (!p->read[u->to] && sw_list_look(l, u->to))
+            if (!p->read[u->to] && sw_schedule_look(s, u->to))
                 break;
         }
-    if (!p->unread || p->read[u->to] || !sw_list_look(l, u->to))
+    if (!p->unread || p->read[u->to] || !sw_schedule_look(s, u->to))
         return false;
     int block = block_for(p, u->to);
     sw_data_t data = sw_block_data(&p->args.sends, p->args.send, block);
@@ -399,15 +399,15 @@ static bool pump(sw_pairs_t *p)
 /* Takes what `from` sends, or a piece. False: nothing is there to do. */
 static bool take_from(sw_pairs_t *p, int from)
 {
-    sw_list_t *l = &p->list;
+    sw_schedule_t *s = &p->schedule;
     uint64_t bytes;
-    const sw_slate_row_t *theirs = sw_list_look(l, from);
+    const sw_slate_row_t *theirs = sw_schedule_look(s, from);
     if (!theirs)
         return false;
     if (sw_unlikely(theirs->form == SW_FORM_PUMPED))
         return take_chunk(p, from, theirs);
-    sw_slate_row_t *mine = sw_list_row(l, l->on->me);
-    const char *block = block_of(p, from, theirs, l->on->me, &bytes);
+    sw_slate_row_t *mine = sw_schedule_row(s, s->on->me);
+    const char *block = block_of(p, from, theirs, s->on->me, &bytes);
     uint64_t room = room_for(p, from);
     if (!p->open && theirs->form != SW_FORM_ARENA) {
         take(p, from, block, 0, sw_min(bytes, room));
@@ -421,11 +421,11 @@ static bool take_from(sw_pairs_t *p, int from)
         stretch_of(all, bit, bytes, room, &begin, &end);
         take(p, from, block, begin, end);
         finish(p, mine, all, bit);
-    } else if (sw_row_ticked(l->on, mine, all)) {
+    } else if (sw_row_ticked(s->on, mine, all)) {
         received(p, from, bytes);
         return true;
     } else if (theirs->form == SW_FORM_ARENA) {
-        sw_list_deserted(l, from, mine, all);
+        sw_schedule_deserted(s, from, mine, all);
     }
     return bit;
 }
@@ -451,17 +451,18 @@ static bool carry(sw_pairs_t *p, int from, const sw_slate_row_t *source,
 /* Does a piece of what goes to another member, from any. */
 static bool help(sw_pairs_t *p, int to)
 {
-    sw_list_t *l = &p->list;
-    int n = l->on->n;
-    sw_slate_row_t *target = (sw_slate_row_t *)(uintptr_t)sw_list_look(l, to);
+    sw_schedule_t *s = &p->schedule;
+    int n = s->on->n;
+    sw_slate_row_t *target =
+        (sw_slate_row_t *)(uintptr_t)sw_schedule_look(s, to);
     if (!target)
         return false;
     bool all = true;
-    for (int k = 0; k < n && is_open(target) && !l->status; k++) {
-        int from = l->on->me + k < n ? l->on->me + k : l->on->me + k - n;
+    for (int k = 0; k < n && is_open(target) && !s->status; k++) {
+        int from = s->on->me + k < n ? s->on->me + k : s->on->me + k - n;
         if (from == to || (from_root(p->args.id) && from != p->args.root))
             continue;
-        const sw_slate_row_t *source = sw_list_look(l, from);
+        const sw_slate_row_t *source = sw_schedule_look(s, from);
         all = all && source;
         if (source && source->form != SW_FORM_NONE &&
             source->form != SW_FORM_PUMPED &&
@@ -475,18 +476,18 @@ static bool help(sw_pairs_t *p, int to)
 /* A member that waits looks at so many others' rows at a time. */
 #define HELPED_AT_ONCE 4
 
-static bool work(sw_list_t *l, bool calls)
+static bool work(sw_schedule_t *s, bool calls)
 {
-    sw_pairs_t *p = (sw_pairs_t *)l;
-    int n = l->on->n, me = l->on->me;
+    sw_pairs_t *p = (sw_pairs_t *)s;
+    int n = s->on->n, me = s->on->me;
     if (sw_unlikely(p->pumped) && p->unread && pump(p))
         return true;
-    for (int k = 1; k < n && p->unwritten && !l->status; k++) {
+    for (int k = 1; k < n && p->unwritten && !s->status; k++) {
         int from = me + k < n ? me + k : me + k - n;
         if (!p->written[from] && take_from(p, from))
             return true;
     }
-    for (int k = sw_min((size_t)n - 1, HELPED_AT_ONCE); k && !l->status; k--) {
+    for (int k = sw_min((size_t)n - 1, HELPED_AT_ONCE); k && !s->status; k--) {
         int to = p->next = p->next + 1 < n ? p->next + 1 : 0;
         if (!p->helped[to] && help(p, to))
             return true;
@@ -497,19 +498,19 @@ static bool work(sw_list_t *l, bool calls)
 /* Has a receiver read what this member lends it? */
 static bool was_read(sw_pairs_t *p, int to)
 {
-    sw_list_t *l = &p->list;
-    const sw_slate_row_t *row = sw_list_look(l, to);
+    sw_schedule_t *s = &p->schedule;
+    const sw_slate_row_t *row = sw_schedule_look(s, to);
     if (!row)
         return false;
-    sw_pieces_t all = pieces_of(p, l->on->me, bytes_for(p, to));
-    return sw_row_ticked(l->on, row, all) ||
-           sw_list_deserted(l, to, row, all);
+    sw_pieces_t all = pieces_of(p, s->on->me, bytes_for(p, to));
+    return sw_row_ticked(s->on, row, all) ||
+           sw_schedule_deserted(s, to, row, all);
 }
 
-static bool over(sw_list_t *l)
+static bool over(sw_schedule_t *s)
 {
-    sw_pairs_t *p = (sw_pairs_t *)l;
-    for (int j = 0; j < l->on->n && p->unread && !p->pumped; j++)
+    sw_pairs_t *p = (sw_pairs_t *)s;
+    for (int j = 0; j < s->on->n && p->unread && !p->pumped; j++)
         if (!p->read[j] && was_read(p, j)) {
             p->read[j] = true;
             p->unread--;
@@ -519,14 +520,14 @@ static bool over(sw_list_t *l)
 
 /* Beginning and end -------------------------------------------------------- */
 
-static void end(sw_list_t *l)
+static void end(sw_schedule_t *s)
 {
-    sw_pairs_t *p = (sw_pairs_t *)l;
-    int n = p->collects ? l->on->n : 1;
+    sw_pairs_t *p = (sw_pairs_t *)s;
+    int n = p->collects ? s->on->n : 1;
     sw_temporary_free(p->packed);
     for (int i = 0; i < n && p->open; i++) {
         sw_data_t place = sw_block_data(&p->args.recvs, p->args.recv, i);
-        if (!p->collects || i != l->on->me)
+        if (!p->collects || i != s->on->me)
             sw_data_fetch(&place, 0, sw_block(&p->args.recvs, i).bytes);
     }
 }
@@ -534,7 +535,7 @@ static void end(sw_list_t *l)
 /* Copies this member's own block. */
 static void keep(sw_pairs_t *p)
 {
-    int me = p->list.on->me;
+    int me = p->schedule.on->me;
     int from = block_for(p, me), to = place_for(p, me);
     sw_data_t block = sw_block_data(&p->args.sends, p->args.send, from);
     sw_data_t place = sw_block_data(&p->args.recvs, p->args.recv, to);
@@ -542,7 +543,7 @@ static void keep(sw_pairs_t *p)
     uint64_t room = sw_block(&p->args.recvs, to).bytes;
     sw_keep(&block, &place, sw_min(bytes, room));
     if (bytes > room)
-        p->list.result = SW_TRUNCATED;
+        p->schedule.result = SW_TRUNCATED;
 }
 
 /* What this member will get, and from how many. */
@@ -559,7 +560,7 @@ static void expect_senders(sw_pairs_t *p, int n, int me)
     }
 }
 
-static const sw_list_kind_t pairs_kind = {post, work, over, end};
+static const sw_schedule_kind_t pairs_kind = {post, work, over, end};
 
 void sw_pairs_begin(sw_pairs_t *p, sw_slates_t *on)
 {
@@ -567,7 +568,7 @@ void sw_pairs_begin(sw_pairs_t *p, sw_slates_t *on)
     size_t n = (size_t)on->n;
     bool is_root = on->me == args->root, to = to_root(args->id);
     bool from = from_root(args->id);
-    bool *flags = (bool *)sw_scratch(&p->list.room, 3 * n);
+    bool *flags = (bool *)sw_scratch(&p->schedule.room, 3 * n);
     if (!flags) {
         sw_say("out of memory for a nonblocking collective");
         abort();
@@ -584,8 +585,8 @@ void sw_pairs_begin(sw_pairs_t *p, sw_slates_t *on)
     p->unread = p->unwritten = 0;
     p->next = on->me;
     expect_senders(p, on->n, on->me);
-    sw_list_begin(&p->list, &pairs_kind, on,
-                  sw_what((int)args->id, to || from ? args->root : 0));
+    sw_schedule_begin(&p->schedule, &pairs_kind, on,
+                      sw_what((int)args->id, to || from ? args->root : 0));
     if (args->id != SW_COLL_BCAST && !args->in_place &&
         ((!to && !from) || is_root))
         keep(p);

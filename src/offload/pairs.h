@@ -21,9 +21,9 @@
 #include "pump.h"
 
 typedef struct {
-    sw_list_t list;
+    sw_schedule_t schedule;
     sw_coll_move_t args;        /* the caller fills them in; they last as
-                                   long as the list                         */
+                                   long as the schedule                     */
     bool deals, collects;       /* a block for each; a place for each       */
     bool sends, receives;
     bool lent;                  /* others read this member's memory         */
@@ -33,12 +33,12 @@ typedef struct {
     char *packed;               /* what is lent, if it was made for that    */
     sw_pump_t pump;
     int next;                   /* whose row it looks at to help            */
-    /* [n], in the list's room. */
+    /* [n], in the schedule's room. */
     bool *read, *written;       /* by receiver, by sender                   */
     bool *helped;               /* by receiver: nothing is left to do       */
 } sw_pairs_t;
 
-/* Begins one. p->list began as zeros, and is kept. */
+/* Begins one. p->schedule began as zeros, and is kept. */
 SW_API void sw_pairs_begin(sw_pairs_t *p, sw_slates_t *on);
 
 #endif

@@ -112,7 +112,7 @@ bool sw_parts_open(sw_parts_t *p, sw_team_t *team, uint64_t name,
                         ? SW_SLATE_BITS / partitions : 1;
     p->partitions = partitions;
     p->bytes = bytes;
-    p->split = sw_list_pieces(bytes / 8, most);
+    p->split = sw_schedule_pieces(bytes / 8, most);
     p->eager = eager;
     p->board = NULL;
     if (team->me == SENDER) {
@@ -158,50 +158,50 @@ void sw_parts_ready(sw_parts_t *p, unsigned partition, uint64_t where)
     size_t first = (size_t)partition * b->split;
     for (unsigned i = 0; i < b->split; i++)
         atomic_store_explicit(&b->ready[first + i], 1, memory_order_release);
-    sw_slates_ring(p->list.on);
+    sw_slates_ring(p->schedule.on);
 }
 
 /* Posting ------------------------------------------------------------------ */
 
-static void post(sw_list_t *l, sw_slate_row_t *row)
+static void post(sw_schedule_t *s, sw_slate_row_t *row)
 {
-    sw_parts_t *p = (sw_parts_t *)l;
+    sw_parts_t *p = (sw_parts_t *)s;
     row->form = SW_FORM_NONE;
     row->bytes = p->bytes;
     row->send = row->recv = (sw_part_t){.form = SW_FORM_NONE};
-    if (l->on->me == SENDER) {
+    if (s->on->me == SENDER) {
         row->form = p->eager ? SW_FORM_STAGED : SW_FORM_ARENA;
         row->listed = (uint16_t)p->split;
         row->send = (sw_part_t){.form = row->form, .bytes = p->partitions};
         return;
     }
     uint64_t there = p->to.layout || !p->room
-                         ? UINT64_MAX : sw_list_show(l, p->to.at, p->room);
+                         ? UINT64_MAX : sw_schedule_show(s, p->to.at, p->room);
     p->open = there != UINT64_MAX;
     if (!p->open)
         return;
     row->recv = (sw_part_t){.address = there, .form = SW_FORM_ARENA,
                             .bytes = p->room};
-    sw_list_open(l);
+    sw_schedule_open(s);
 }
 
 /* The other member's row, or NULL. The receiver learns of the bank. */
 static const sw_slate_row_t *meet(sw_parts_t *p)
 {
-    sw_list_t *l = &p->list;
-    const sw_slate_row_t *row = sw_list_look(l, !l->on->me);
+    sw_schedule_t *s = &p->schedule;
+    const sw_slate_row_t *row = sw_schedule_look(s, !s->on->me);
     if (sw_likely(!row || atomic_load_explicit(&p->met, memory_order_relaxed)))
         return row;
     uint32_t note;
     bool refused;               /* not: the sender has posted               */
     if (!p->board)
-        p->board = sw_notice_find(l->on->team->peer[SENDER],
-                                  name_of_board(l->on->name), &note, &refused);
+        p->board = sw_notice_find(s->on->team->peer[SENDER],
+                                  name_of_board(s->on->name), &note, &refused);
     if (!p->board)
         return NULL;            /* its sender changes the table just now */
     unsigned partitions = (unsigned)row->send.bytes;
     bool eager = row->form == SW_FORM_STAGED;
-    p->bank = bank_of(p->board, l->step, partitions, row->listed, row->bytes,
+    p->bank = bank_of(p->board, s->step, partitions, row->listed, row->bytes,
                       eager ? partitions * row->bytes : 0);
     atomic_store_explicit(&p->met, true, memory_order_release);
     return row;
@@ -256,9 +256,10 @@ static const char *source(const sw_parts_t *p, uint64_t index, uint64_t begin)
     uint64_t partition = index / b->split;
     uint64_t where = atomic_load_explicit(&b->where[partition],
                                           memory_order_relaxed);
-    const char *at = p->list.on->me == SENDER
+    const char *at = p->schedule.on->me == SENDER
                          ? sw_room_own(where)
-                         : sw_room_at(p->list.on->team->peer[SENDER], where);
+                         : sw_room_at(p->schedule.on->team->peer[SENDER],
+                                      where);
     return at + (begin - partition * b->bytes);
 }
 
@@ -266,10 +267,10 @@ static const char *source(const sw_parts_t *p, uint64_t index, uint64_t begin)
 static void copy(sw_parts_t *p, const sw_slate_row_t *theirs, const char *from,
                  uint64_t begin, uint64_t end)
 {
-    if (p->list.on->me == SENDER) {
+    if (p->schedule.on->me == SENDER) {
         end = sw_min(end, theirs->recv.bytes);
         if (begin < end)
-            sw_copy(p->list.on->team->peer[RECEIVER]->arena +
+            sw_copy(p->schedule.on->team->peer[RECEIVER]->arena +
                         theirs->recv.address + begin, from, end - begin);
         return;
     }
@@ -293,24 +294,24 @@ static void copy_pieces(sw_parts_t *p, const sw_slate_row_t *theirs,
     }
 }
 
-static bool work(sw_list_t *l, bool calls)
+static bool work(sw_schedule_t *s, bool calls)
 {
-    sw_parts_t *p = (sw_parts_t *)l;
+    sw_parts_t *p = (sw_parts_t *)s;
     const sw_slate_row_t *theirs = meet(p);
     unsigned word;
-    if (!theirs || (l->on->me == SENDER &&
+    if (!theirs || (s->on->me == SENDER &&
                     theirs->recv.form != SW_FORM_ARENA))
         return false;
-    sw_slate_touch(l->on);
+    sw_slate_touch(s->on);
     bool there = theirs->form == SW_FORM_STAGED ||
-        !sw_row_left(theirs, l->turn);
+        !sw_row_left(theirs, s->turn);
     uint64_t bits = there ? claim(p, &word) : 0;
     if (bits) {
         copy_pieces(p, theirs, word, bits);
         atomic_fetch_or_explicit(&p->bank.ticks[word], bits,
                                  memory_order_release);
     }
-    sw_slate_touched(l->on);
+    sw_slate_touched(s->on);
     return bits;
 }
 
@@ -333,31 +334,31 @@ static bool all_copied(const sw_parts_bank_t *b)
     return true;
 }
 
-static bool over(sw_list_t *l)
+static bool over(sw_schedule_t *s)
 {
-    sw_parts_t *p = (sw_parts_t *)l;
-    if (l->on->me == SENDER && p->eager)
+    sw_parts_t *p = (sw_parts_t *)s;
+    if (s->on->me == SENDER && p->eager)
         return all_ready(&p->bank) &&
-               sw_slate_free(l->on, l->step + 1);
+               sw_slate_free(s->on, s->step + 1);
     const sw_slate_row_t *theirs = meet(p);
     if (!theirs)
         return false;
     if (all_copied(&p->bank)) {
-        if (l->on->me == RECEIVER && sw_parts_received(p) > p->room)
-            l->result = SW_TRUNCATED;
+        if (s->on->me == RECEIVER && sw_parts_received(p) > p->room)
+            s->result = SW_TRUNCATED;
         return true;
     }
-    if (theirs->form != SW_FORM_STAGED && sw_row_left(theirs, l->turn) &&
+    if (theirs->form != SW_FORM_STAGED && sw_row_left(theirs, s->turn) &&
         !all_copied(&p->bank))
-        sw_list_bad(l, SW_BROKEN);
+        sw_schedule_bad(s, SW_BROKEN);
     return false;
 }
 
-static void end(sw_list_t *l)
+static void end(sw_schedule_t *s)
 {
 }
 
-static const sw_list_kind_t parts_kind = {post, work, over, end};
+static const sw_schedule_kind_t parts_kind = {post, work, over, end};
 
 void sw_parts_begin(sw_parts_t *p)
 {
@@ -370,13 +371,13 @@ void sw_parts_begin(sw_parts_t *p)
                           p->bytes, copied(p));
         clear(&p->bank);
     }
-    sw_list_begin(&p->list, &parts_kind, p->on, sw_what(WHAT, 0));
+    sw_schedule_begin(&p->schedule, &parts_kind, p->on, sw_what(WHAT, 0));
 }
 
 bool sw_parts_arrived(const sw_parts_t *p, uint64_t begin, uint64_t end)
 {
     const sw_parts_bank_t *b = &p->bank;
-    if (sw_list_is_over(&p->list))
+    if (sw_schedule_is_over(&p->schedule))
         return true;
     if (!atomic_load_explicit(&p->met, memory_order_acquire))
         return false;

@@ -1,6 +1,6 @@
 /*
- * parts.h - a partitioned message (MPI 4.1, 4.2), as a list of two members: the
- * sender is member 0, and the receiver member 1.
+ * parts.h - a partitioned message (MPI 4.1, 4.2), as a schedule of two members:
+ * the sender is member 0, and the receiver member 1.
  *
  * Threads of the sender tell which partitions are ready, in any order. A ready
  * partition is cut into pieces. A member that has time claims a piece and
@@ -27,7 +27,7 @@
 #ifndef SW_OFFLOAD_PARTS_H
 #define SW_OFFLOAD_PARTS_H
 
-#include "list.h"
+#include "schedule.h"
 
 /* A bank, as a member maps it. */
 typedef struct {
@@ -41,7 +41,7 @@ typedef struct {
 } sw_parts_bank_t;
 
 typedef struct {
-    sw_list_t list;
+    sw_schedule_t schedule;
     sw_slates_t *on;
     char *board;                /* NULL: not found yet                      */
     /* The sender's. */
@@ -59,14 +59,14 @@ typedef struct {
 } sw_parts_t;
 
 /* Opens the sender's end of a message of so many partitions, of so many bytes
- * each, or the receiver's (0 partitions). p->list began as zeros. `team`: both
- * members. False: the sender has no room, now or ever, and the receiver finds
- * that out (SW_NO_ROOM). */
+ * each, or the receiver's (0 partitions). p->schedule began as zeros. `team`:
+ * both members. False: the sender has no room, now or ever, and the receiver
+ * finds that out (SW_NO_ROOM). */
 SW_API bool sw_parts_open(sw_parts_t *p, sw_team_t *team, uint64_t name,
                           unsigned partitions, uint64_t bytes, bool eager);
 SW_API void sw_parts_close(sw_parts_t *p);
 
-/* Begins the list. The receiver has set `to` and `room`. */
+/* Begins the schedule. The receiver has set `to` and `room`. */
 SW_API void sw_parts_begin(sw_parts_t *p);
 
 /* The sender: where it copies a partition of an eager message to. */

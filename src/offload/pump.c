@@ -14,11 +14,11 @@ void sw_pump_begin(sw_pump_t *p, void *area, size_t bytes)
     atomic_store_explicit(&p->area->taken, 0, memory_order_relaxed);
 }
 
-bool sw_pump_idle(const sw_pump_t *p, const sw_list_t *l)
+bool sw_pump_idle(const sw_pump_t *p, const sw_schedule_t *s)
 {
     return atomic_load_explicit(&p->area->taken, memory_order_acquire) ==
                p->put ||
-           sw_row_left(sw_list_row(l, (int)(p->put % MEMBERS)), l->turn);
+           sw_row_left(sw_schedule_row(s, (int)(p->put % MEMBERS)), s->turn);
 }
 
 bool sw_pump_put(sw_pump_t *p, int to, uint64_t block, const sw_data_t *data,
@@ -40,12 +40,12 @@ bool sw_pump_put(sw_pump_t *p, int to, uint64_t block, const sw_data_t *data,
     return end == all;
 }
 
-const sw_pump_area_t *sw_pump_look(const sw_list_t *l, const void *area)
+const sw_pump_area_t *sw_pump_look(const sw_schedule_t *s, const void *area)
 {
     sw_pump_area_t *a = (sw_pump_area_t *)(uintptr_t)area;
     uint64_t put = atomic_load_explicit(&a->put, memory_order_acquire);
     uint64_t taken = atomic_load_explicit(&a->taken, memory_order_relaxed);
-    return put % MEMBERS == (unsigned)l->on->me &&
+    return put % MEMBERS == (unsigned)s->on->me &&
                    put / MEMBERS > taken / MEMBERS
                ? a : NULL;
 }

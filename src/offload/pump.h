@@ -25,7 +25,7 @@
 #ifndef SW_OFFLOAD_PUMP_H
 #define SW_OFFLOAD_PUMP_H
 
-#include "list.h"
+#include "schedule.h"
 
 typedef struct {
     _Atomic uint64_t put;
@@ -51,7 +51,7 @@ typedef struct {
 void sw_pump_begin(sw_pump_t *p, void *area, size_t bytes);
 
 /* Has the receiver of the last chunk taken it, or left? */
-bool sw_pump_idle(const sw_pump_t *p, const sw_list_t *l);
+bool sw_pump_idle(const sw_pump_t *p, const sw_schedule_t *s);
 
 /* Puts the next chunk of a block of `all` bytes, which goes to a member. The
  * pump is idle. True: that was its last one. */
@@ -59,7 +59,7 @@ bool sw_pump_put(sw_pump_t *p, int to, uint64_t block, const sw_data_t *data,
                  uint64_t all);
 
 /* The receiver: the chunk that lies there for this member, or NULL. */
-const sw_pump_area_t *sw_pump_look(const sw_list_t *l, const void *area);
+const sw_pump_area_t *sw_pump_look(const sw_schedule_t *s, const void *area);
 void sw_pump_take(const sw_pump_area_t *area);
 
 #endif

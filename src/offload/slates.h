@@ -108,27 +108,27 @@ typedef struct {
     _Atomic uint64_t *known;    /* [n] the same of each, as last heard      */
     bool broken;                /* a member has died or given up            */
     bool refused;               /* the leader has no room for the block     */
-    _Atomic bool locked;        /* see list.c                               */
-    struct sw_list *next;       /* the oldest list that has not posted      */
-    struct sw_list *waiting;    /* those behind it, in a circle             */
+    _Atomic bool locked;        /* see schedule.c                           */
+    struct sw_schedule *next;   /* the oldest schedule that has not posted  */
+    struct sw_schedule *waiting;    /* those behind it, in a circle         */
 } sw_slates_t;
 
 /* Opens this member's end of a block of `depth` slates, a power of two (0: as
  * many as suit; where the leader is short of room, two). It holds the team,
  * whose members map each other's arenas. The leader takes the block of its
  * arena. The others find it by its name (notices.h) when they first need it.
- * Where the leader has no room for it, all of them find that out, and no list
- * can be posted. */
+ * Where the leader has no room for it, all of them find that out, and no
+ * schedule can be posted. */
 SW_API sw_slates_t *sw_slates_open(sw_team_t *team, uint64_t name,
                                    unsigned depth);
 /* Is the block there? If it will never be, s->refused tells. The caller has the
- * lock (list.c). */
+ * lock (schedule.c). */
 SW_API bool sw_slates_find(sw_slates_t *s);
 static inline bool sw_slates_found(sw_slates_t *s)
 {
     return sw_likely(s->rows) || sw_slates_find(s);
 }
-/* Leaves the block: no wait. No list is under way any more. */
+/* Leaves the block: no wait. No schedule is under way any more. */
 SW_API void sw_slates_close(sw_slates_t *s);
 
 static inline uint64_t sw_slate_turn(const sw_slates_t *s, uint64_t step)

@@ -2,20 +2,20 @@
  * bells.c - a member sleeps for a collective under way. Each member that posts
  * its part wakes the sleeper, and so does each that leaves.
  */
-#include "lists.h"
+#include "schedules.h"
 
 static uint32_t rings(const sw_slates_t *s)
 {
     return atomic_load(&s->bell->event);
 }
 
-static void wait_for(member_t *m, sw_list_t *l)
+static void wait_for(member_t *m, sw_schedule_t *s)
 {
-    sw_wait_t wait = {.doorbell = l->on->bell};
-    while (!sw_list_push(l, true))
+    sw_wait_t wait = {.doorbell = s->on->bell};
+    while (!sw_schedule_push(s, true))
         sw_wait_step(&wait);
     sw_wait_end(&wait);
-    expect_ok(m, sw_list_end(l));
+    expect_ok(m, sw_schedule_end(s));
 }
 
 /* The last member posts, and says whether it has rung for a sleeper. */
@@ -37,8 +37,8 @@ static void rings_for_a_post(member_t *m, sw_slates_t *s, bool sleeper)
         atomic_fetch_sub(&s->bell->sleepers, 1);
     if (m->me != last)
         sw_arrival_begin(&a, s);
-    sw_list_set_out(&a.list);
-    wait_for(m, &a.list);
+    sw_schedule_set_out(&a.schedule);
+    wait_for(m, &a.schedule);
 }
 
 static void rings_for_a_leaver(member_t *m, sw_slates_t *s)
@@ -49,13 +49,13 @@ static void rings_for_a_leaver(member_t *m, sw_slates_t *s)
     if (m->me == 0) {
         atomic_fetch_add(&s->bell->sleepers, 1);
         uint32_t before = rings(s);
-        while (!sw_list_push(&a.list, true))
+        while (!sw_schedule_push(&a.schedule, true))
             sw_os_yield();
         if (rings(s) == before)
             fail(m, "a member has left, and has not rung");
         atomic_fetch_sub(&s->bell->sleepers, 1);
     }
-    wait_for(m, &a.list);
+    wait_for(m, &a.schedule);
 }
 
 /* Each sleeps at once, and all get on. */
@@ -67,8 +67,8 @@ static void answers(member_t *m, sw_slates_t *s)
         if (below(&m->own, 4) == 0)
             usleep(300);
         sw_arrival_begin(&a, s);
-        sw_list_set_out(&a.list);
-        wait_for(m, &a.list);
+        sw_schedule_set_out(&a.schedule);
+        wait_for(m, &a.schedule);
     }
     sw_wait_crowd(1);
 }

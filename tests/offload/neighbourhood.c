@@ -6,13 +6,13 @@
 #define EDGES_MAX 600           /* a table of so many does not fit an area */
 
 #include "coll/graph.h"
-#include "lists.h"
 #include "offload/neighbourhood.h"
+#include "schedules.h"
 
 #define AT_ONCE 5
 
 typedef struct {
-    sw_neighbourhood_t list;
+    sw_neighbourhood_t schedule;
     bool gathers, over;
     uint64_t round;
     _Atomic(const int *) index;
@@ -98,9 +98,9 @@ static void begin(member_t *m, const graph_t *all, near_t *x, sw_slates_t *s,
     args.send = x->send;
     args.recv = x->in.recv;
     args.recvs = x->in.blocks;
-    x->list.args = args;
-    sw_neighbourhood_begin(&x->list, s);
-    sw_list_set_out(&x->list.list);
+    x->schedule.args = args;
+    sw_neighbourhood_begin(&x->schedule, s);
+    sw_schedule_set_out(&x->schedule.schedule);
 }
 
 static void push(member_t *m, const graph_t *all, near_t *x)
@@ -109,9 +109,9 @@ static void push(member_t *m, const graph_t *all, near_t *x)
         return;
     if (!x->gathers && below(&m->own, 3) == 0)
         atomic_store(&x->index, all->index);
-    if (!sw_list_push(&x->list.list, true))
+    if (!sw_schedule_push(&x->schedule.schedule, true))
         return;
-    expect_ok(m, sw_list_end(&x->list.list));
+    expect_ok(m, sw_schedule_end(&x->schedule.schedule));
     check(m, all, &x->in, x->round, x->gathers);
     if (x->send)                /* it is this member's again */
         memset(x->send, 0x5a, x->bytes);
@@ -139,13 +139,13 @@ static void some(member_t *m, const graph_t *all, near_t *x, sw_slates_t *s,
     release_buffers(m);
 }
 
-/* Has this member posted its row? A second thread may push the list now. */
-static bool has_posted(sw_list_t *l)
+/* Has this member posted its row? A second thread may push the schedule now. */
+static bool has_posted(sw_schedule_t *s)
 {
-    while (atomic_exchange(&l->held, true))
+    while (atomic_exchange(&s->held, true))
         sw_os_pause();
-    bool posted = l->posted;
-    atomic_store(&l->held, false);
+    bool posted = s->posted;
+    atomic_store(&s->held, false);
     return posted;
 }
 
@@ -161,16 +161,16 @@ static void one_gives_up(member_t *m, const graph_t *all, near_t *x,
     atomic_store(&x->index, all->index);
     if (m->me != who && below(&m->own, 2))
         usleep(2000);           /* it has given up, and writes to its memory */
-    for (int i = 0; !sw_list_push(&x->list.list, true); i++) {
-        if (m->me == who && i >= pushes && has_posted(&x->list.list))
-            sw_list_break(&x->list.list);
+    for (int i = 0; !sw_schedule_push(&x->schedule.schedule, true); i++) {
+        if (m->me == who && i >= pushes && has_posted(&x->schedule.schedule))
+            sw_schedule_break(&x->schedule.schedule);
         sw_wait_turn(&turns);
     }
-    int rc = sw_list_end(&x->list.list);
+    int rc = sw_schedule_end(&x->schedule.schedule);
     if (rc == SW_OK)
         check(m, all, &x->in, x->round, x->gathers);
     else if (rc != SW_BROKEN && rc != SW_MISMATCH)
-        fail(m, "a list that a member has left says %d", rc);
+        fail(m, "a schedule that a member has left says %d", rc);
     if (x->send)
         memset(x->send, 0x5a, x->bytes);
     expect_ok(m, sw_coll_barrier(m->ring));
@@ -189,7 +189,7 @@ static void body(member_t *m)
         return;
     bool helped = below(&m->own, 2) && m->n < 9;
     if (strcmp(m->way, "threads"))
-        sw_lists_shared = helped;
+        sw_schedules_shared = helped;
     if (helped && pthread_create(&helper, NULL, help_out, &quit))
         fail(m, "no second thread");
     sw_slates_t *s = open_slates(m, below(&m->common, 2) ? 0 : 2);
@@ -208,11 +208,11 @@ static void body(member_t *m)
         pthread_join(helper, NULL);
     sw_slates_close(s);
     for (int i = 0; i < AT_ONCE; i++)
-        sw_scratch_end(&x[i].list.list.room);
+        sw_scratch_end(&x[i].schedule.schedule.room);
 }
 
 int main(int argc, char **argv)
 {
-    sw_lists_shared = true;
+    sw_schedules_shared = true;
     return run_everywhere(argc, argv, body);
 }

@@ -3,8 +3,8 @@
  * them. They come and go in any order, and no step costs more the more of them
  * there are. What all have left is taken back.
  */
-#include "lists.h"
 #include "offload/notices.h"
+#include "schedules.h"
 
 #define BLOCKS 5000
 #define STEPS 8             /* for a put, a look and a leave, on average */

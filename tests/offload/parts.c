@@ -4,7 +4,7 @@
  * them meanwhile. All bytes arrive, each start anew, and no message waits for
  * another.
  */
-#include "lists.h"
+#include "schedules.h"
 #include "offload/parts.h"
 #include "node/temporary.h"
 
@@ -66,7 +66,7 @@ static void begin_message(member_t *m, message_t *x, uint64_t round)
         x->data = x->parts.to = take_data(m, x->parts.room);
     }
     sw_parts_begin(&x->parts);
-    sw_list_set_out(&x->parts.list);
+    sw_schedule_set_out(&x->parts.schedule);
 }
 
 static void tell(message_t *x, unsigned i)
@@ -90,7 +90,7 @@ static void tell_all(member_t *m, message_t *x)
     pthread_t thread[TELLERS];
     teller_t share[TELLERS];
     unsigned count = (unsigned)below(&m->own, TELLERS + 1);
-    if (!sw_lists_shared || !count) {
+    if (!sw_schedules_shared || !count) {
         for (unsigned i = x->partitions; i--;)
             tell(x, i);
         return;
@@ -123,7 +123,7 @@ static void look_at_one(member_t *m, message_t *x)
 
 static void end_message(member_t *m, message_t *x)
 {
-    int rc = sw_list_end(&x->parts.list);
+    int rc = sw_schedule_end(&x->parts.schedule);
     if (rc != (x->more ? SW_TRUNCATED : SW_OK))
         fail(m, "a partitioned message says %d", rc);
     if (m->me == 0) {
@@ -154,7 +154,7 @@ static void start_all(member_t *m, message_t *x, int count, uint64_t *round)
         message_t *one = &x[below(&m->own, count)];
         if (!one->over && m->me == 1)
             look_at_one(m, one);
-        if (!one->over && sw_list_push(&one->parts.list, true)) {
+        if (!one->over && sw_schedule_push(&one->parts.schedule, true)) {
             end_message(m, one);
             over++;
         }
@@ -170,9 +170,9 @@ static void deserted(member_t *m, message_t *x, uint64_t *round)
     open_message(m, x);
     begin_message(m, x, ++*round);
     if (m->me == 1) {
-        while (!sw_list_push(&x->parts.list, true) && !x->parts.met)
+        while (!sw_schedule_push(&x->parts.schedule, true) && !x->parts.met)
             sw_wait_turn(&turns);
-        sw_list_break(&x->parts.list);
+        sw_schedule_break(&x->parts.schedule);
     } else {
         for (unsigned i = 0; i + 1 < x->partitions; i++)
             tell(x, i);
@@ -180,11 +180,11 @@ static void deserted(member_t *m, message_t *x, uint64_t *round)
     expect_ok(m, sw_coll_barrier(m->ring));
     if (m->me == 0) {
         tell(x, x->partitions - 1);
-        while (!sw_list_push(&x->parts.list, true))
+        while (!sw_schedule_push(&x->parts.schedule, true))
             sw_wait_turn(&turns);
         sw_temporary_free(x->staged);
     }
-    int rc = sw_list_end(&x->parts.list);
+    int rc = sw_schedule_end(&x->parts.schedule);
     if (rc != SW_BROKEN && rc != SW_OK)
         fail(m, "a deserted message says %d", rc);
     if (m->me == 1 && x->parts.open)
@@ -204,7 +204,7 @@ static void body(member_t *m)
         return;
     bool helped = below(&m->own, 2);
     if (strcmp(m->way, "threads"))
-        sw_lists_shared = helped;
+        sw_schedules_shared = helped;
     if (helped && pthread_create(&helper, NULL, help_out, &quit))
         fail(m, "no second thread");
     for (int i = 0; i < rounds(20); i++) {
@@ -225,7 +225,7 @@ static void body(member_t *m)
 
 int main(void)
 {
-    sw_lists_shared = true;
+    sw_schedules_shared = true;
     for (int w = 0; w < WAYS && !THREAD_SANITIZED; w++)
         run_forked(2, &ways[w], (uint64_t)w + 1, body);
     run_threads(2, 1, body);

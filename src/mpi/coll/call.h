@@ -9,7 +9,7 @@
  *                         this member's arguments. It leaves what looks
  *                         wrong to the host, which raises its own errors.
  *     run it              A blocking call runs on the members' ring, or over
- *                         their span (carry.c). All others become a list
+ *                         their span (carry.c). All others become a schedule
  *                         (started.h).
  *
  * Only a call that runs asks whether the members are ready, where this member
@@ -67,7 +67,7 @@ sw_coll_call_t *sw_call_begin(sw_blocking_t *b, sw_collective_t id,
                               MPI_Comm comm);
 sw_coll_call_t *sw_call_start(sw_collective_t id, sw_call_form_t form,
                               MPI_Comm comm, MPI_Request *request);
-/* Carry a blocking call out whose arguments are `right`; begin the list of
+/* Carry a blocking call out whose arguments are `right`; begin the schedule of
  * another, or keep it. True: the procedure returns *rc. False: the host serves,
  * for call.reason. */
 bool sw_call_carry_out(sw_coll_call_t *k, bool right, int *rc);

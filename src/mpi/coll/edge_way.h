@@ -9,9 +9,9 @@
  * edges once. From then on the blocks go the same way.
  *
  * A nonblocking procedure cannot wait for the numbers. The host's exchange goes
- * on while the lists that need them wait (offload/neighbourhood.h). Any thread
- * sees a note as soon as it lies whole in its place. So the agent goes on while the
- * host keeps the rank in a call.
+ * on while the schedules that need them wait (offload/neighbourhood.h). Any
+ * thread sees a note as soon as it lies whole in its place. So the agent goes
+ * on while the host keeps the rank in a call.
  */
 #ifndef SW_MPI_COLL_EDGE_WAY_H
 #define SW_MPI_COLL_EDGE_WAY_H

@@ -8,7 +8,7 @@
 #include "moving.h"
 #include "mpi/base/failure.h"
 #include "mpi/request/complete.h"
-#include "mpi/request/listed.h"
+#include "mpi/request/scheduled.h"
 
 #include "offload/agent.h"
 #include "offload/arrival.h"
@@ -21,10 +21,10 @@
 typedef struct {
     union {
         sw_track_t track;
-        sw_listed_t listed;
+        sw_scheduled_t scheduled;
     };
     union {
-        sw_list_t list;
+        sw_schedule_t schedule;
         sw_pairs_t pairs;
         sw_neighbourhood_t neighbourhood;
         sw_fold_t fold;
@@ -45,7 +45,7 @@ static sw_track_t *spare;
 static bool ready(sw_track_t *t)
 {
     sw_edge_ways_push();
-    return sw_listed_ready(t);
+    return sw_scheduled_ready(t);
 }
 
 /* The datatypes, and the operation, last as long as the collective. */
@@ -90,7 +90,7 @@ static void settle_up(started_t *s, bool done)
 static int finish(sw_track_t *t, MPI_Status *status)
 {
     started_t *s = (started_t *)t;
-    int outcome = sw_list_end(&s->list);
+    int outcome = sw_schedule_end(&s->schedule);
     if (!s->bound)
         settle_up(s, outcome == SW_OK);
     if (!t->persistent)
@@ -114,7 +114,7 @@ static void release(sw_track_t *t)
 static void progress(void)
 {
     sw_edge_ways_push();
-    sw_lists_push(true);
+    sw_schedules_push(true);
 }
 
 static int start(sw_track_t *t);
@@ -123,12 +123,12 @@ static const sw_track_kind_t started_kind = {
     .size = sizeof(started_t),
     .spare = &spare,
     .ready = ready,
-    .peek = sw_listed_peek,
+    .peek = sw_scheduled_peek,
     .finish = finish,
     .start = start,
     .release = release,
     .progress = progress,
-    SW_LISTED_KIND,
+    SW_SCHEDULED_KIND,
 };
 
 /* Starting ----------------------------------------------------------------- */
@@ -208,8 +208,8 @@ static void begin(started_t *s)
 static void set_out(started_t *s)
 {
     begin(s);
-    s->listed.list = &s->list;
-    sw_listed_set_out(&s->listed);
+    s->scheduled.schedule = &s->schedule;
+    sw_scheduled_set_out(&s->scheduled);
 }
 
 bool sw_call_set_out(sw_coll_call_t *k, bool right, int *rc)
@@ -225,7 +225,7 @@ bool sw_call_set_out(sw_coll_call_t *k, bool right, int *rc)
     }
     if (sw_collective_is_near(k->id))
         sw_sides_find_way(&k->sides, k->id, k->c);
-    sw_listed_request(&s->listed);
+    sw_scheduled_request(&s->scheduled);
     t->persistent = persistent;
     hold_handles(s);
     if (persistent)
@@ -234,7 +234,7 @@ bool sw_call_set_out(sw_coll_call_t *k, bool right, int *rc)
         set_out(s);
     sw_track_add(t);
     if (!persistent)
-        sw_listed_owe(&s->listed);
+        sw_scheduled_owe(&s->scheduled);
     *k->request = t->handle;
     return true;
 }
@@ -243,13 +243,13 @@ static int start(sw_track_t *t)
 {
     started_t *s = (started_t *)t;
     set_out(s);
-    sw_listed_owe(&s->listed);
+    sw_scheduled_owe(&s->scheduled);
     return MPI_SUCCESS;
 }
 
 void sw_started_start(void)
 {
-    sw_lists_shared |= sw_threaded;
+    sw_schedules_shared |= sw_threaded;
     sw_track_kind_add(&started_kind);
     sw_adjacency_start();
 }
@@ -258,5 +258,5 @@ void sw_started_stop(void)
 {
     sw_edge_ways_stop();
     sw_agent_stop();
-    sw_listed_stop(spare);
+    sw_scheduled_stop(spare);
 }

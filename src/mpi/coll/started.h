@@ -1,9 +1,9 @@
 /*
- * started.h - a nonblocking or persistent collective of ours: a list
- * (offload/list.h), and the request that the program holds for it.
+ * started.h - a nonblocking or persistent collective of ours: a schedule
+ * (offload/schedule.h), and the request that the program holds for it.
  *
- * Beside the request lies a track, whose kind pushes the list, and tells when
- * it is over (mpi/request/listed.h).
+ * Beside the request lies a track, whose kind pushes the schedule, and tells
+ * when it is over (mpi/request/scheduled.h).
  *
  * The members start a communicator's collectives in one order, so all choose
  * alike whether they or the host serve it. Whatever a member needs until the

@@ -5,7 +5,7 @@
 
 #include "mpi/base/comm.h"
 #include "offload/agent.h"
-#include "offload/list.h"
+#include "offload/schedule.h"
 
 #include "device/memory.h"
 #include "node/arena/show.h"
@@ -45,7 +45,7 @@ static bool pinned(void)
 static bool quiet(void)
 {
     if (atomic_load(&sw_comm_strangers) || !alone ||
-        atomic_load(&sw_lists) || atomic_load(&sw_lists_open))
+        atomic_load(&sw_schedules) || atomic_load(&sw_schedules_open))
         return false;
     return sw_os_threads() == 1 + hosts + sw_agent_threads();
 }

@@ -277,7 +277,7 @@ static either_t *new_track(const sw_near_t *what)
     sw_near_prepare(receive_of(t), what);
     of(t)->asked = of(t)->came = false;
     of(t)->far = MPI_REQUEST_NULL;
-    sw_listed_request(&of(t)->near.base);
+    sw_scheduled_request(&of(t)->near.base);
     return of(t);
 }
 

@@ -10,7 +10,7 @@
 #include "near_receive.h"
 #include "near_send.h"
 #include "offload/agent.h"
-#include "offload/list.h"
+#include "offload/schedule.h"
 #include "pair.h"
 #include "node/base/settings.h"
 #include "topology/machine.h"
@@ -34,7 +34,7 @@ static void start_agent(void)
         : sw_settings.agent;
     if (!wanted)
         return;
-    sw_lists_shared = true;
+    sw_schedules_shared = true;
     if (!sw_agent_start(NULL, true))
         sw_say("no thread for the agent (%m): nonblocking collectives go on "
                "inside MPI calls only");

@@ -50,7 +50,7 @@ static bool away(bool goes)
         (!sw_matcher_posted() && !sw_near_sends_any()))
         return false;
     sw_match_shared = !sw_threaded;
-    sw_listed_watch();
+    sw_scheduled_watch();
     sw_agent_wake();
     return sw_match_shared;
 }

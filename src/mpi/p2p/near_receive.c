@@ -321,7 +321,7 @@ static sw_near_irecv_t *new_track(const sw_near_t *what)
     }
     sw_datatype_hold(what->type);
     sw_near_prepare(&i->receive, what);
-    sw_listed_request(&i->base);
+    sw_scheduled_request(&i->base);
     return i;
 }
 

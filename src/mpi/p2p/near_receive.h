@@ -9,7 +9,7 @@
 #define SW_MPI_P2P_NEAR_RECEIVE_H
 
 #include "near.h"
-#include "mpi/request/listed.h"
+#include "mpi/request/scheduled.h"
 #include "p2p/slot.h"
 
 typedef struct {
@@ -28,7 +28,7 @@ typedef struct {
 
 /* Its request. */
 typedef struct {
-    sw_listed_t base;
+    sw_scheduled_t base;
     sw_near_receive_t receive;
 } sw_near_irecv_t;
 

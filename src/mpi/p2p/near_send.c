@@ -666,7 +666,7 @@ static sw_near_isend_t *new_track(const sw_near_t *w)
         abort();
     }
     sw_datatype_hold(w->type);
-    sw_listed_request(&i->base);
+    sw_scheduled_request(&i->base);
     return i;
 }
 

@@ -49,7 +49,7 @@ typedef struct sw_near_send {
 
 /* Its request. */
 typedef struct {
-    sw_listed_t base;
+    sw_scheduled_t base;
     sw_near_send_t send;
 } sw_near_isend_t;
 

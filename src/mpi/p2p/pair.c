@@ -104,7 +104,7 @@ int sw_pair_begun(sw_pair_t *p, int rc, MPI_Request *request)
 {
     sw_track_t *t = &p->base.track;
     if (rc == MPI_SUCCESS) {
-        sw_listed_request(&p->base);
+        sw_scheduled_request(&p->base);
         sw_track_add(t);
         *request = t->handle;
         return MPI_SUCCESS;

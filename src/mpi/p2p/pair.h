@@ -5,10 +5,10 @@
 #ifndef SW_MPI_P2P_PAIR_H
 #define SW_MPI_P2P_PAIR_H
 
-#include "mpi/request/listed.h"
+#include "mpi/request/scheduled.h"
 
 typedef struct {
-    sw_listed_t base;
+    sw_scheduled_t base;
     MPI_Request receive, send;
     MPI_Status status;
     void *block;                /* what is sent lies there; NULL: it does not */

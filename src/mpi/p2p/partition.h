@@ -11,13 +11,13 @@
 
 #include "mpi/base/buffer.h"
 #include "mpi/base/comm_pair.h"
-#include "mpi/request/listed.h"
+#include "mpi/request/scheduled.h"
 #include "offload/parts.h"
 
 typedef struct {
     union {
         sw_track_t track;
-        sw_listed_t listed;
+        sw_scheduled_t scheduled;
     };
     sw_parts_t parts;
     sw_comm_pair_t pair;

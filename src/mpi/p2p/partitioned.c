@@ -62,7 +62,7 @@ static int peek(sw_track_t *t, MPI_Status *status)
 static int finish(sw_track_t *t, MPI_Status *status)
 {
     sw_partitioned_t *p = (sw_partitioned_t *)t;
-    int rc = sw_list_end(&p->parts.list);
+    int rc = sw_schedule_end(&p->parts.schedule);
     if (!p->sends && (rc == SW_OK || rc == SW_TRUNCATED))
         sw_partitions_give(p, 0, p->partitions);
     if (!p->sends)
@@ -98,8 +98,8 @@ static int start(sw_track_t *t)
         sw_partitions_place(p);
     count(p);
     sw_parts_begin(&p->parts);
-    sw_listed_set_out(&p->listed);
-    sw_listed_owe(&p->listed);
+    sw_scheduled_set_out(&p->scheduled);
+    sw_scheduled_owe(&p->scheduled);
     return MPI_SUCCESS;
 }
 
@@ -117,12 +117,12 @@ static void release(sw_track_t *t)
 static const sw_track_kind_t partitioned_kind = {
     .size = sizeof(sw_partitioned_t),
     .spare = &spare,
-    .ready = sw_listed_ready,
+    .ready = sw_scheduled_ready,
     .peek = peek,
     .finish = finish,
     .start = start,
     .release = release,
-    SW_LISTED_KIND,
+    SW_SCHEDULED_KIND,
 };
 
 /* Calls -------------------------------------------------------------------- */
@@ -174,7 +174,7 @@ static sw_partitioned_t *initialize(bool sends, const void *user,
     p->bytes = (size_t)count * type->size;
     p->packed = p->temporary = NULL;
     p->given = given;
-    p->listed.list = &p->parts.list;
+    p->scheduled.schedule = &p->parts.schedule;
     sw_datatype_hold(type);
     return p;
 }
@@ -188,7 +188,7 @@ bool sw_partitioned_init(bool sends, const void *buf, int partitions,
                                      peer, tag, comm, rc);
     if (!p)
         return *rc != MPI_SUCCESS;
-    sw_listed_request(&p->listed);
+    sw_scheduled_request(&p->scheduled);
     p->track.persistent = true;
     sw_track_add(&p->track);
     *request = p->track.handle;
@@ -286,7 +286,7 @@ static bool arrived(sw_partitioned_t *p, int partition)
     uint64_t begin = (uint64_t)partition * p->bytes;
     if (!p->track.active)
         return true;
-    sw_list_push(&p->parts.list, true);
+    sw_schedule_push(&p->parts.schedule, true);
     if (!sw_parts_arrived(&p->parts, begin, begin + p->bytes)) {
         sw_track_progress();
         sw_link_poke();
@@ -318,7 +318,7 @@ void sw_partitioned_start(void)
 
 void sw_partitioned_stop(void)
 {
-    sw_listed_stop(spare);
+    sw_scheduled_stop(spare);
 }
 
 #else

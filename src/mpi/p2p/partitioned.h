@@ -2,9 +2,9 @@
  * partitioned.h - partitioned messages (MPI 4.1, chapter 4.2): MPI_Psend_init,
  * MPI_Precv_init, MPI_Pready and its kin, MPI_Parrived.
  *
- * A message between two ranks that share memory is a list (offload/parts.h).
- * Threads of the sender tell which partitions are ready, and a rank that waits
- * copies them. The two ranks find each other without the host
+ * A message between two ranks that share memory is a schedule
+ * (offload/parts.h). Threads of the sender tell which partitions are ready, and
+ * a rank that waits copies them. The two ranks find each other without the host
  * (mpi/base/comm_pair.h). All other messages are the host's.
  */
 #ifndef SW_MPI_P2P_PARTITIONED_H

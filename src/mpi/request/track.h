@@ -3,8 +3,8 @@
  *
  * The program always holds a request of the host's, so that every procedure
  * that takes requests, in any language, finds what it expects: one that the
- * host never starts (listed.h). Beside it a track lies, found by the handle. A
- * track begins with the structure below, and its kind (sw_track_kind_t) says
+ * host never starts (scheduled.h). Beside it a track lies, found by the handle.
+ * A track begins with the structure below, and its kind (sw_track_kind_t) says
  * what each step means: a receive, a send, a pair (mpi/p2p). The calls in this
  * folder complete, start, cancel and free requests; they know no kind by name.
  * A new kind fills a table of its own.

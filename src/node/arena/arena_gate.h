@@ -13,8 +13,8 @@
  * A call owns a byte if MPI forbids the program to touch it until the operation
  * is over: a buffer of a send, of a receive, of a collective. Making a window
  * or a persistent request owns nothing. Quiet (sw_show_quiet): no other thread
- * can write to this process's memory, and no list under way has bytes of it in
- * the file.
+ * can write to this process's memory, and no schedule under way has bytes of it
+ * in the file.
  *
  * A call replaces no page which another piece of software relies on as it is
  * (frozen). It replaces none of which the program has said something that its

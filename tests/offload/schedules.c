@@ -1,16 +1,16 @@
 /*
- * lists.c - several collectives are under way at once. Their members begin
+ * schedules.c - several collectives are under way at once. Their members begin
  * them in one order, and end them in any. Each member pushes whichever it
- * likes. All results are right, and no list waits for another.
+ * likes. All results are right, and no schedule waits for another.
  */
-#include "lists.h"
+#include "schedules.h"
 
 #define AT_ONCE 6
 
 static void push_any(member_t *m, job_t *job, int count)
 {
     job_t *j = &job[below(&m->own, count)];
-    if (!j->over && sw_list_push(j->list, true))
+    if (!j->over && sw_schedule_push(j->schedule, true))
         end_any(m, j);
 }
 
@@ -43,12 +43,12 @@ static void without_leader(member_t *m)
         return;
     sw_slates_t *s = sw_slates_open(m->ring->team, UINT64_MAX, 2);
     sw_arrival_begin(&a, s);
-    sw_list_set_out(&a.list);
-    if (sw_list_push(&a.list, true))
-        fail(m, "a list is over without its leader");
-    sw_list_break(&a.list);
-    if (sw_list_end(&a.list) != SW_BROKEN)
-        fail(m, "a list without a leader is not broken");
+    sw_schedule_set_out(&a.schedule);
+    if (sw_schedule_push(&a.schedule, true))
+        fail(m, "a schedule is over without its leader");
+    sw_schedule_break(&a.schedule);
+    if (sw_schedule_end(&a.schedule) != SW_BROKEN)
+        fail(m, "a schedule without a leader is not broken");
     sw_slates_close(s);
 }
 
@@ -62,7 +62,7 @@ static void body(member_t *m)
         return;
     bool helped = below(&m->own, 2) && m->n < 9;
     if (strcmp(m->way, "threads"))
-        sw_lists_shared = helped;
+        sw_schedules_shared = helped;
     if (helped && pthread_create(&helper, NULL, help_out, &quit))
         fail(m, "no second thread");
     sw_slates_t *s = open_slates(m, below(&m->common, 2) ? 0 : 2);
@@ -81,6 +81,6 @@ static void body(member_t *m)
 
 int main(int argc, char **argv)
 {
-    sw_lists_shared = true;
+    sw_schedules_shared = true;
     return run_everywhere(argc, argv, body);
 }

@@ -1,9 +1,9 @@
 /*
- * lists.h - what the tests of lists share: a collective that was drawn at
- * random, begun, and checked once it is over.
+ * schedules.h - what the tests of schedules share: a collective that was drawn
+ * at random, begun, and checked once it is over.
  */
-#ifndef SW_TEST_OFFLOAD_LISTS_H
-#define SW_TEST_OFFLOAD_LISTS_H
+#ifndef SW_TEST_OFFLOAD_SCHEDULES_H
+#define SW_TEST_OFFLOAD_SCHEDULES_H
 
 #include "coll/scattered.h"
 #include "coll/operators.h"
@@ -19,7 +19,7 @@ typedef struct {
     sw_pairs_t pairs;
     sw_fold_t fold;
     sw_arrival_t arrival;
-    sw_list_t *list;            /* one of these */
+    sw_schedule_t *schedule;    /* one of these */
     sw_collective_t id;
     uint64_t round;
     int root;
@@ -46,7 +46,7 @@ static inline sw_slates_t *open_slates(member_t *m, unsigned depth)
 static inline void *help_out(void *quit)
 {
     while (!atomic_load((_Atomic bool *)quit)) {
-        sw_lists_push(false);
+        sw_schedules_push(false);
         usleep(50);
     }
     return NULL;
@@ -227,26 +227,27 @@ static const sw_collective_t drawn[] = {
 static inline void begin_any(member_t *m, job_t *j, sw_slates_t *s,
                              uint64_t round)
 {
-    memset(&j->list, 0, sizeof *j - offsetof(job_t, list));
+    memset(&j->schedule, 0, sizeof *j - offsetof(job_t, schedule));
     j->id = drawn[below(&m->common, sizeof drawn / sizeof *drawn)];
     j->round = round;
     j->root = below(&m->common, m->n);
     j->bytes = pick_size(m, m->n);
     j->o = operator_of(below(&m->common, OPERATORS));
-    j->list = j->id == SW_COLL_BARRIER ? &j->arrival.list
-            : j->id < SW_COLL_REDUCE ? &j->pairs.list : &j->fold.list;
+    j->schedule = j->id == SW_COLL_BARRIER ? &j->arrival.schedule
+                : j->id < SW_COLL_REDUCE ? &j->pairs.schedule
+                                         : &j->fold.schedule;
     if (j->id == SW_COLL_BARRIER)
         sw_arrival_begin(&j->arrival, s);
     else if (j->id < SW_COLL_REDUCE)
         begin_pairs(m, j, s);
     else
         begin_fold(m, j, s);
-    sw_list_set_out(j->list);
+    sw_schedule_set_out(j->schedule);
 }
 
 static inline void end_any(member_t *m, job_t *j)
 {
-    expect_ok(m, sw_list_end(j->list));
+    expect_ok(m, sw_schedule_end(j->schedule));
     if (j->id >= SW_COLL_REDUCE)
         check_fold(m, j);
     else if (j->id != SW_COLL_BARRIER)
@@ -256,9 +257,9 @@ static inline void end_any(member_t *m, job_t *j)
 
 static inline void forget(job_t *j)
 {
-    sw_scratch_end(&j->pairs.list.room);
-    sw_scratch_end(&j->fold.list.scratch);
-    sw_scratch_end(&j->fold.list.room);
+    sw_scratch_end(&j->pairs.schedule.room);
+    sw_scratch_end(&j->fold.schedule.scratch);
+    sw_scratch_end(&j->fold.schedule.room);
 }
 
 #endif
