@@ -167,23 +167,23 @@ static sw_reason_t why_not(sw_comm_t *c, bool inter)
 {
     if (inter || c->n < 2)
         return inter ? SW_REASON_INTER : SW_REASON_ALONE;
-    sw_world_meeting_t meeting = SW_WORLD_APART;
+    sw_roster_meeting_t meeting = SW_ROSTER_APART;
     if (c->n <= SW_SPAN_MEMBERS_MAX) {
         c->members = members_of(c->handle, c->n);
         if (!c->members && sw_settings.enable && sw_world_is_there()) {
             sw_say("out of memory while setting a communicator up");
             abort();
         }
-        meeting = c->members ? sw_world_meeting(c->members)
-                             : SW_WORLD_UNKNOWN;
-        c->apart = meeting == SW_WORLD_APART && sw_settings.spans;
-        if (c->n > SW_MEMBERS_MAX && meeting != SW_WORLD_FOREIGN)
-            meeting = SW_WORLD_APART;
+        meeting = c->members ? sw_roster_meeting(c->members)
+                             : SW_ROSTER_UNKNOWN;
+        c->apart = meeting == SW_ROSTER_APART && sw_settings.spans;
+        if (c->n > SW_MEMBERS_MAX && meeting != SW_ROSTER_FOREIGN)
+            meeting = SW_ROSTER_APART;
     }
-    if (meeting == SW_WORLD_APART && c->members && !c->apart)
+    if (meeting == SW_ROSTER_APART && c->members && !c->apart)
         say_why(c, "not on one node");
-    return meeting == SW_WORLD_FOREIGN ? SW_REASON_FOREIGN
-         : meeting == SW_WORLD_APART && !c->apart ? SW_REASON_APART : SW_OURS;
+    return meeting == SW_ROSTER_FOREIGN ? SW_REASON_FOREIGN
+         : meeting == SW_ROSTER_APART && !c->apart ? SW_REASON_APART : SW_OURS;
 }
 
 static int attribute(void)
@@ -278,7 +278,7 @@ static void meet_first(sw_comm_t *c, sw_introduction_t *all,
         sw_agreement_answer(all, n, me, peer, &answer);
         if (me == 0)
             answer.name = drawn_name();
-        sw_world_measure_crowd();
+        sw_roster_measure_crowd();
         answer.crowded = sw_wait_crowded();
     }
     host.Allgather(&answer, (int)sizeof answer, MPI_BYTE, answers,
@@ -317,8 +317,8 @@ static void meet_members(sw_comm_t *c)
         sw_say("out of memory while setting a communicator up");
         abort();
     }
-    if (c->members && sw_world_meeting(c->members) == SW_WORLD_MET)
-        meet_again(c, sw_world_introduce(c->members, all, peer), answers);
+    if (c->members && sw_roster_meeting(c->members) == SW_ROSTER_MET)
+        meet_again(c, sw_roster_introduce(c->members, all, peer), answers);
     else
         meet_first(c, all, answers, peer);
     const char *why;

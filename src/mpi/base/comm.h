@@ -15,8 +15,8 @@
 #define SW_MPI_BASE_COMM_H
 
 #include "registry.h"
+#include "roster.h"
 #include "span.h"
-#include "world.h"
 #include "coll/coll.h"
 #include "offload/slates.h"
 #include "p2p/tally.h"

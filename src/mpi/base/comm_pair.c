@@ -26,7 +26,7 @@ static uint64_t counted(sw_comm_t *c, bool sends, int other, int tag)
  * members of a communicator, too. */
 static bool is_able(int place)
 {
-    const sw_hello_t *said = &sw_world.at[place].said;
+    const sw_hello_t *said = &sw_roster.at[place].said;
     return said->messages && said->self.helper;
 }
 
@@ -35,16 +35,16 @@ bool sw_comm_is_pair(sw_comm_t *c, int other)
     if (!c->context_id || c->reason == SW_REASON_INTER || c->reason == SW_REASON_FOREIGN ||
         other < 0 || other >= c->n || !sw_comm_members(c))
         return false;
-    int place = sw_world_place(c->members->rank[other]);
-    const sw_place_t *p = place < 0 ? NULL : &sw_world.at[place];
+    int place = sw_roster_place(c->members->rank[other]);
+    const sw_place_t *p = place < 0 ? NULL : &sw_roster.at[place];
     return p && p->reach & p->reached & SW_AGREE_ARENA && is_able(place) &&
-           is_able(sw_world.place);
+           is_able(sw_roster.place);
 }
 
 static sw_team_t *team_of(int sender, int receiver, int me)
 {
-    const sw_place_t *at[] = {&sw_world.at[sw_world_place(sender)],
-                              &sw_world.at[sw_world_place(receiver)]};
+    const sw_place_t *at[] = {&sw_roster.at[sw_roster_place(sender)],
+                              &sw_roster.at[sw_roster_place(receiver)]};
     sw_introduction_t all[] = {at[0]->said.self, at[1]->said.self};
     sw_peer_t **peer = malloc(2 * sizeof *peer);
     if (!peer)

@@ -32,7 +32,7 @@ static sw_team_t *made_team(sw_comm_t *c)
         sw_say("out of memory while setting a communicator up");
         abort();
     }
-    uint32_t agreed = sw_world_introduce(c->members, all, peer);
+    uint32_t agreed = sw_roster_introduce(c->members, all, peer);
     sw_team_t *team = sw_team_make(all, c->n, c->me, peer,
                                    agreed & SW_AGREE_ARENA,
                                    agreed & SW_AGREE_CMA, false);
@@ -60,9 +60,11 @@ static bool is_helped(const sw_comm_t *c)
 {
     if (c->ring)
         return c->ring->team->helped;
-    for (int i = 0; i < c->n; i++)
-        if (!sw_world.at[sw_world_place(c->members->rank[i])].said.self.helper)
+    for (int i = 0; i < c->n; i++) {
+        int place = sw_roster_place(c->members->rank[i]);
+        if (!sw_roster.at[place].said.self.helper)
             return false;
+    }
     return true;
 }
 
@@ -73,7 +75,7 @@ sw_reason_t sw_comm_why_no_slates(const sw_comm_t *c)
     if (atomic_load(&sw_comms_closing))
         return SW_REASON_ENDS;
     if (!c->members || (!c->context_id && !c->name) ||
-        (!c->ring && sw_world_meeting(c->members) != SW_WORLD_MET))
+        (!c->ring && sw_roster_meeting(c->members) != SW_ROSTER_MET))
         return SW_REASON_UNMET;
     if (c->ring && !c->ring->team->arena)
         return SW_REASON_APART;

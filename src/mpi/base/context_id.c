@@ -32,7 +32,7 @@
 static uint64_t drawn_name(void)
 {
     static _Atomic uint64_t count;
-    uint64_t name = sw_mixed((uint64_t)sw_world.rank + 1,
+    uint64_t name = sw_mixed((uint64_t)sw_roster.rank + 1,
                              atomic_fetch_add(&count, 1));
     return name > 1 ? name : 2;
 }
@@ -44,7 +44,7 @@ static int near_members(const sw_members_t *all, int rank, int *near, int *me)
     for (int i = 0; i < all->n; i++) {
         if (i == rank)
             *me = n;
-        if (sw_world_is_near(all->rank[i]))
+        if (sw_roster_is_near(all->rank[i]))
             near[n++] = i;
     }
     return n;
@@ -71,8 +71,8 @@ static uint64_t agreed_name(MPI_Comm comm, const int *near, int n, int me)
 
 static void name_it(MPI_Comm comm)
 {
-    sw_comm_t *c = comm != MPI_COMM_NULL && sw_world.at &&
-                   sw_world.places > 1 ? sw_comm_state(comm) : NULL;
+    sw_comm_t *c = comm != MPI_COMM_NULL && sw_roster.at &&
+                   sw_roster.places > 1 ? sw_comm_state(comm) : NULL;
     const sw_members_t *all =
         c && c->n > 1 && c->reason != SW_REASON_INTER ? sw_comm_members(c)
                                                       : NULL;

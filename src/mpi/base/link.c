@@ -20,13 +20,13 @@ void sw_link_offer(sw_hello_t *to)
      * died, because a request of ours would wait for it for ever. */
     sw_failure_look();
     if (!sw_device_present() && !sw_failure_told && sw_slots_open())
-        to->mailbox = sw_mailbox_open(sw_world.places, sw_world.place);
+        to->mailbox = sw_mailbox_open(sw_roster.places, sw_roster.place);
 }
 
 void sw_link_poke(void)
 {
     int flag;
-    if (sw_world.comm != MPI_COMM_NULL)
-        host.Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, sw_world.comm, &flag,
+    if (sw_roster.comm != MPI_COMM_NULL)
+        host.Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, sw_roster.comm, &flag,
                     MPI_STATUS_IGNORE);
 }

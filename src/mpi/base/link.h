@@ -1,11 +1,11 @@
 /*
- * link.h - what a rank tells its node for messages (world.h), and how a wait
+ * link.h - what a rank tells its node for messages (roster.h), and how a wait
  * drives the host.
  */
 #ifndef SW_MPI_BASE_LINK_H
 #define SW_MPI_BASE_LINK_H
 
-#include "world.h"
+#include "roster.h"
 
 /* Tell the node that this rank takes part, and where its mailbox is. */
 void sw_link_offer(sw_hello_t *to);

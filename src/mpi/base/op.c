@@ -3,7 +3,7 @@
  */
 #include "op.h"
 
-#include "world.h"
+#include "roster.h"
 #include "node/base/settings.h"
 
 #include <limits.h>

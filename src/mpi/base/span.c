@@ -4,7 +4,7 @@
 #include "span.h"
 
 #include "failure.h"
-#include "world.h"
+#include "roster.h"
 #include "node/base/array.h"
 #include "node/base/crc.h"
 #include "node/base/settings.h"
@@ -36,7 +36,7 @@ static void find_near(near_t *near, const sw_members_t *members, int me)
 {
     memset(near, 0, sizeof *near);
     for (int i = 0; i < members->n; i++)
-        near->n += sw_world_is_near(members->rank[i]);
+        near->n += sw_roster_is_near(members->rank[i]);
     size_t n = (size_t)near->n;
     near->rank = sw_array_zeroed(n, sizeof *near->rank);
     near->all = sw_array_zeroed(n, sizeof *near->all);
@@ -44,14 +44,14 @@ static void find_near(near_t *near, const sw_members_t *members, int me)
     sw_members_t *these =
         sw_array_zeroed(1, sizeof *these + n * sizeof *these->rank);
     for (int i = 0; i < members->n; i++) {
-        if (!sw_world_is_near(members->rank[i]))
+        if (!sw_roster_is_near(members->rank[i]))
             continue;
         if (i == me)
             near->me = these->n;
         near->rank[these->n] = i;
         these->rank[these->n++] = members->rank[i];
     }
-    near->agreed = sw_world_introduce(these, near->all, near->peer);
+    near->agreed = sw_roster_introduce(these, near->all, near->peer);
     free(these);
 }
 
@@ -135,14 +135,14 @@ static uint32_t machine_hash(void)
     char boot[64];
     int n = sw_os_read_text("/proc/sys/kernel/random/boot_id", boot,
                             sizeof boot);
-    return n > 0 ? sw_crc32(0, boot, (size_t)n) : (uint32_t)sw_world.node;
+    return n > 0 ? sw_crc32(0, boot, (size_t)n) : (uint32_t)sw_roster.node;
 }
 
 static void answer(sw_span_answer_t *to, const near_t *near)
 {
-    *to = (sw_span_answer_t){.node = sw_world.node, .machine = machine_hash(),
+    *to = (sw_span_answer_t){.node = sw_roster.node, .machine = machine_hash(),
                              .ways = sw_span_ways_hash()};
-    sw_world_measure_crowd();
+    sw_roster_measure_crowd();
     to->crowded = sw_wait_crowded();
     bool able = near->n <= SW_MEMBERS_MAX &&
                 (near->agreed & (SW_AGREE_ARENA | SW_AGREE_CMA));
@@ -185,7 +185,7 @@ static void measure_machine(sw_span_t *s, const sw_span_answer_t *answers)
         ranks += same;
         nodes += same && s->number_of[i] == 0;
     }
-    s->cramped = sw_world_crowd_machine(ranks, nodes);
+    s->cramped = sw_roster_crowd_machine(ranks, nodes);
 }
 
 static bool make_lanes(sw_span_t *s, MPI_Comm comm)

@@ -3,7 +3,7 @@
  */
 #include "span_way.h"
 
-#include "world.h"
+#include "roster.h"
 #include "coll/span_names.h"
 #include "node/base/settings.h"
 #include "node/control.h"
@@ -86,7 +86,7 @@ static bool find_file(char *to, size_t room)
 /* One rank speaks: most jobs have one file for all. */
 #define SAY(...)                    \
     do {                            \
-        if (sw_world.rank == 0)     \
+        if (sw_roster.rank == 0)    \
             sw_say(__VA_ARGS__);    \
     } while (0)
 

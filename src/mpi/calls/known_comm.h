@@ -89,7 +89,7 @@ static inline int64_t sw_known_rank(const sw_known_comm_t *c, int member)
 static inline bool sw_known_is_away(const sw_known_comm_t *c, int member)
 {
     int64_t rank = sw_known_rank(c, member);
-    return rank >= 0 && !sw_world_is_near((int)rank);
+    return rank >= 0 && !sw_roster_is_near((int)rank);
 }
 
 /* The boards of the node's ranks, by place (NULL: out of reach), and this
@@ -100,7 +100,7 @@ extern sw_board_t *sw_board __attribute__((visibility("hidden")));
 /* The board of a rank in MPI_COMM_WORLD, or NULL: not on this node. */
 static inline const sw_board_t *sw_board_of(int64_t rank)
 {
-    int place = sw_world_place((int)rank);
+    int place = sw_roster_place((int)rank);
     return sw_boards && place >= 0 ? sw_boards[place] : NULL;
 }
 

@@ -18,7 +18,7 @@ static int begun(int result)
 {
     if (result != MPI_SUCCESS)
         return result;
-    sw_world_start();
+    sw_roster_start();
     if (sw_settings.enable) {
         sw_messages_start();
         sw_started_start();
@@ -52,7 +52,7 @@ int sw_MPI_Finalize(void)
         sw_seating_stop();
     }
     sw_comms_close();
-    sw_world_stop();
+    sw_roster_stop();
     return host.Finalize();
 }
 

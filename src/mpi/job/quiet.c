@@ -61,7 +61,7 @@ void sw_quiet_start(void)
     hosts = sw_os_threads() - before - sw_agent_threads();
     host.Comm_size(MPI_COMM_WORLD, &size);
     /* Threads of the program's own from before count for ever. */
-    alone = before == 1 && hosts >= 0 && size == sw_world.places &&
+    alone = before == 1 && hosts >= 0 && size == sw_roster.places &&
             !moves_behind();
     sw_show_quiet = quiet;
     if (!sw_os_has_cards()) {

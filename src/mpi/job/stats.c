@@ -4,7 +4,7 @@
 #include "stats.h"
 
 #include "layout/known.h"
-#include "mpi/base/world.h"
+#include "mpi/base/roster.h"
 #include "mpi/coll/counted.h"
 #include "mpi/p2p/give.h"
 #include "mpi/p2p/near.h"
@@ -57,8 +57,8 @@ static void print_nodes(int rank)
     int mine[COUNT], most[COUNT] = {0}, nodes = 1;
     int64_t bytes[2], all[2] = {0};
     sw_rooted_counts(&bytes[0], &bytes[1]);
-    mine[LEADERS] = sw_world.node == sw_world.rank;
-    mine[HERE] = sw_world_near_ranks();
+    mine[LEADERS] = sw_roster.node == sw_roster.rank;
+    mine[HERE] = sw_roster_near_ranks();
     mine[FEWEST] = -mine[HERE];
     sw_span_counts(&mine[NOW], &mine[MOST]);
     host.Reduce(mine, most, COUNT, MPI_INT, MPI_MAX, 0, MPI_COMM_WORLD);

@@ -56,7 +56,7 @@ void sw_messages_start(void)
 /* Has the rank at a place of this node ended? */
 static bool gone(int place)
 {
-    const sw_peer_t *peer = sw_world.at[place].peer;
+    const sw_peer_t *peer = sw_roster.at[place].peer;
     return peer && !peer->self && sw_peer_gone(peer);
 }
 
@@ -67,10 +67,10 @@ static bool somebody_gone(void)
     static uint64_t asked;
     static int place;
     uint64_t now = sw_os_now();
-    if (!sw_world.at || now - asked < ASK)
+    if (!sw_roster.at || now - asked < ASK)
         return false;
     asked = now;
-    place = (place + 1) % sw_world.places;
+    place = (place + 1) % sw_roster.places;
     return gone(place);
 }
 
@@ -81,13 +81,13 @@ static bool somebody_gone(void)
 void sw_messages_stop(void)
 {
     SW_INSIDE;
-    if (sw_world.comm == MPI_COMM_NULL)
+    if (sw_roster.comm == MPI_COMM_NULL)
         return;
-    if (sw_world.places > 1 && host.Ibarrier) {
+    if (sw_roster.places > 1 && host.Ibarrier) {
         MPI_Request request;
         int all_here = 0;
         bool fewer = false;
-        int rc = host.Ibarrier(sw_world.comm, &request);
+        int rc = host.Ibarrier(sw_roster.comm, &request);
         while (!all_here && rc == MPI_SUCCESS &&
                !(fewer && sw_slots_quiet(gone))) {
             rc = host.Test(&request, &all_here, MPI_STATUS_IGNORE);
@@ -98,7 +98,7 @@ void sw_messages_stop(void)
         }
         /* Hosts may not free a communicator with an operation under way. */
         if (!all_here && rc == MPI_SUCCESS)
-            sw_world.comm = MPI_COMM_NULL;
+            sw_roster.comm = MPI_COMM_NULL;
         for (int left = atomic_load(&sw_tracks); left > 0; left--)
             sw_track_progress();
     }

@@ -63,36 +63,36 @@ static bool away(bool goes)
 /* What a rank reaches of the others stands in the roster, alike on all. */
 static bool is_able(int place)
 {
-    const sw_place_t *p = &sw_world.at[place];
+    const sw_place_t *p = &sw_roster.at[place];
     return p->said.mailbox && p->said.self.helper &&
            p->reaches_all & SW_AGREE_ARENA &&
-           sw_world_is_near(p->said.rank);
+           sw_roster_is_near(p->said.rank);
 }
 
 /* False: this rank is near no other. */
 static bool find_near(void)
 {
     int near = 0;
-    sw_near_at = calloc((size_t)sw_world.places, sizeof *sw_near_at);
+    sw_near_at = calloc((size_t)sw_roster.places, sizeof *sw_near_at);
     if (!sw_near_at) {
         sw_say("out of memory in MPI_Init");
         abort();
     }
-    for (int i = 0; i < sw_world.places; i++)
+    for (int i = 0; i < sw_roster.places; i++)
         near += sw_near_at[i] = is_able(i);
-    return near > 1 && sw_near_at[sw_world.place];
+    return near > 1 && sw_near_at[sw_roster.place];
 }
 
 bool sw_near_start(void)
 {
     void *most;
     int set = 0;
-    if (sw_world.places < 2 || !sw_world.at || !find_near())
+    if (sw_roster.places < 2 || !sw_roster.at || !find_near())
         return false;
-    for (int i = 0; i < sw_world.places; i++)
-        if (sw_near_at[i] && i != sw_world.place)
-            sw_mailbox_meet(i, sw_world.at[i].peer,
-                            sw_world.at[i].said.mailbox);
+    for (int i = 0; i < sw_roster.places; i++)
+        if (sw_near_at[i] && i != sw_roster.place)
+            sw_mailbox_meet(i, sw_roster.at[i].peer,
+                            sw_roster.at[i].said.mailbox);
     host.Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &most, &set);
     sw_near_tag_max = set ? *(int *)most : 32767;
     sw_near_spins = sw_wait_crowded() ? SPINS_CROWDED : sw_wait_spins;

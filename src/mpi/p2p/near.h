@@ -23,7 +23,7 @@
 #include "match/matcher.h"
 #include "mpi/base/buffer.h"
 #include "mpi/base/comm.h"
-#include "mpi/base/world.h"
+#include "mpi/base/roster.h"
 #include "mpi/request/track.h"
 
 /* Are there near ranks at all? Constant after MPI_Init, unless a benchmark wants
@@ -77,7 +77,7 @@ sw_cell_t *sw_near_reserve(sw_mailbox_out_t **out, int place, size_t bytes);
 /* The place of a member on the node; negative: it is elsewhere. */
 static inline int sw_near_place(const sw_comm_t *c, int member)
 {
-    return sw_world_place(c->members->rank[member]);
+    return sw_roster_place(c->members->rank[member]);
 }
 
 static inline bool sw_near_is(const sw_comm_t *c, int member)

@@ -150,7 +150,7 @@ static bool put_pieces(sw_near_send_t *s)
 
 void sw_near_pieces_turn(void)
 {
-    for (int i = 0; i < sw_world.places && open_count; i++) {
+    for (int i = 0; i < sw_roster.places && open_count; i++) {
         link_t *link = &links[i];
         while (link->unasked && ask(i, link->unasked))
             link->unasked = link->unasked->next;
@@ -172,7 +172,7 @@ static void take(int place, const sw_cell_t *cell)
 
 void sw_near_pieces_start(void)
 {
-    links = calloc((size_t)sw_world.places, sizeof *links);
+    links = calloc((size_t)sw_roster.places, sizeof *links);
     if (!links)
         no_memory();
     sw_matcher_other = take;

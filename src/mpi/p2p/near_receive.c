@@ -37,7 +37,7 @@ static void put(const sw_data_t *to, const void *payload, size_t n)
 /* The slot of another rank's offer. */
 static sw_slot_t *slot_of(const sw_envelope_t *e, const sw_near_offer_t *offer)
 {
-    const sw_peer_t *peer = sw_world.at[e->place].peer;
+    const sw_peer_t *peer = sw_roster.at[e->place].peer;
     sw_slot_t *slot = (sw_slot_t *)(peer->control + offer->slot);
     sw_assert(sw_slot_ticket(slot) == offer->ticket);
     return slot;
@@ -46,14 +46,14 @@ static sw_slot_t *slot_of(const sw_envelope_t *e, const sw_near_offer_t *offer)
 /* Is the data here already (sw_near_secure)? */
 static bool is_secured(const sw_envelope_t *e, const sw_near_offer_t *offer)
 {
-    return !offer->slot && !offer->send && e->place != sw_world.place;
+    return !offer->slot && !offer->send && e->place != sw_roster.place;
 }
 
 /* Fetch what its sender offers. */
 static int fetch(const sw_data_t *to, size_t room, const sw_envelope_t *e,
                  const sw_near_offer_t *offer)
 {
-    if (e->place == sw_world.place)
+    if (e->place == sw_roster.place)
         return sw_near_fetch_own(offer, to, room);
     if (sw_unlikely(is_secured(e, offer))) {
         put(to, offer->copy, sw_min(room, offer->bytes));
@@ -61,7 +61,7 @@ static int fetch(const sw_data_t *to, size_t room, const sw_envelope_t *e,
         return 0;
     }
     const sw_target_t target = {.data = *to, .room = room};
-    int failed = sw_slot_take(sw_world.at[e->place].peer, slot_of(e, offer),
+    int failed = sw_slot_take(sw_roster.at[e->place].peer, slot_of(e, offer),
                               &target);
     sw_mailbox_ring(e->place);
     return failed;
@@ -69,7 +69,7 @@ static int fetch(const sw_data_t *to, size_t room, const sw_envelope_t *e,
 
 void *sw_near_accept(const sw_envelope_t *e, const void *payload)
 {
-    if (e->kind != SW_CELL_OFFER || e->place == sw_world.place ||
+    if (e->kind != SW_CELL_OFFER || e->place == sw_roster.place ||
         !((const sw_near_offer_t *)payload)->slot)
         return NULL;
     sw_slot_t *slot = slot_of(e, payload);
@@ -80,7 +80,7 @@ void *sw_near_accept(const sw_envelope_t *e, const void *payload)
 static bool in_pieces(const sw_envelope_t *e, const void *payload)
 {
     const sw_near_offer_t *offer = payload;
-    return e->kind == SW_CELL_OFFER && e->place != sw_world.place &&
+    return e->kind == SW_CELL_OFFER && e->place != sw_roster.place &&
            !offer->slot && !is_secured(e, offer);
 }
 
@@ -89,7 +89,7 @@ sw_slot_t *sw_near_synchronous(const sw_early_t *m)
 {
     const sw_envelope_t *e = &m->envelope;
     const sw_near_offer_t *offer = (const sw_near_offer_t *)m->payload;
-    if (e->kind != SW_CELL_OFFER || e->place == sw_world.place ||
+    if (e->kind != SW_CELL_OFFER || e->place == sw_roster.place ||
         !offer->slot || !offer->synchronous)
         return NULL;
     return slot_of(e, offer);

@@ -56,7 +56,7 @@ void sw_near_sends_start(void)
     eager = sw_min(asked ? asked - 1 : EAGER, sw_mailbox_most);
     eager_private = asked ? eager : sw_min(EAGER_PRIVATE, sw_mailbox_most);
     learn_done();
-    waiting = calloc((size_t)sw_world.places, sizeof *waiting);
+    waiting = calloc((size_t)sw_roster.places, sizeof *waiting);
     if (!waiting) {
         sw_say("out of memory in MPI_Init");
         abort();
@@ -109,7 +109,7 @@ static sw_envelope_t envelope(const sw_near_t *w, uint32_t kind, size_t bytes)
 {
     return (sw_envelope_t){
         .pattern = {w->comm->context_id, w->comm->me, w->tag},
-        .place = sw_world.place, .kind = kind, .bytes = (uint32_t)bytes};
+        .place = sw_roster.place, .kind = kind, .bytes = (uint32_t)bytes};
 }
 
 /* A short message to oneself. */
@@ -130,7 +130,7 @@ static bool put_own(const sw_near_t *w, const sw_data_t *data)
 /* Copy a short message into the mailbox. False: there is no place. */
 static bool put(const sw_near_t *w, int place, const sw_data_t *data)
 {
-    if (place == sw_world.place)
+    if (place == sw_roster.place)
         return put_own(w, data);
     sw_mailbox_out_t *out;
     sw_cell_t *cell = sw_near_reserve(&out, place, w->bytes);
@@ -165,8 +165,8 @@ static void bind(sw_near_send_t *s)
     if (s->mode != SW_SEND_BUFFERED && s->what.bytes > eager && sw_way_shows)
         sw_offer_bind(o);
     if (!o->readable && !o->layout && s->mode != SW_SEND_BUFFERED &&
-        s->place != sw_world.place &&
-        sw_world.at[s->place].reached & SW_AGREE_CMA)
+        s->place != sw_roster.place &&
+        sw_roster.at[s->place].reached & SW_AGREE_CMA)
         o->direct = sw_way_cma || s->what.bytes > SW_STAGED_MAX ||
                     (sw_way_shows && is_quick_by_cma(s)) ||
                     sw_slot_aside() + s->what.bytes > SW_STAGED_ALL;
@@ -175,7 +175,7 @@ static void bind(sw_near_send_t *s)
 static bool put_offer(sw_near_send_t *s, const sw_near_offer_t *offer)
 {
     const sw_near_t *w = &s->what;
-    if (s->place == sw_world.place) {
+    if (s->place == sw_roster.place) {
         const sw_envelope_t e = envelope(w, SW_CELL_OFFER, sizeof *offer);
         return sw_matcher_local(&e, offer);
     }
@@ -191,7 +191,7 @@ static bool put_offer(sw_near_send_t *s, const sw_near_offer_t *offer)
 
 static bool offer(sw_near_send_t *s)
 {
-    if (s->place == sw_world.place) {
+    if (s->place == sw_roster.place) {
         const sw_near_offer_t own = {.bytes = s->what.bytes,
                                      .send = (uintptr_t)s};
         return put_offer(s, &own);
@@ -264,7 +264,7 @@ static bool push(sw_near_send_t *s)
         atomic_store_explicit(&s->done, true, memory_order_release);
         return true;
     }
-    if (s->mode == SW_SEND_SYNCHRONOUS || s->place == sw_world.place)
+    if (s->mode == SW_SEND_SYNCHRONOUS || s->place == sw_roster.place)
         s->sent = true;         /* before it is met */
     if (!offer(s))
         return s->sent = false;
@@ -407,7 +407,7 @@ static void end(sw_near_send_t *s)
 bool sw_near_send_forsaken(sw_near_send_t *s)
 {
     return (++s->turns & 4095) == 0 &&
-           sw_peer_gone(sw_world.at[s->place].peer);
+           sw_peer_gone(sw_roster.at[s->place].peer);
 }
 
 /* Has the receiver taken it, or does a copy lie aside? One that the receiver has
@@ -434,7 +434,7 @@ static bool push_on(sw_near_send_t *s)
     if (!s->sent || !s->slot)
         return false;
     bool sync = s->mode == SW_SEND_SYNCHRONOUS;
-    const sw_peer_t *receiver = sw_world.at[s->place].peer;
+    const sw_peer_t *receiver = sw_roster.at[s->place].peer;
     if (sync && !sw_matcher_helps)
         sw_proxy_serve(s);
     if (is_released(s, sync))
@@ -474,7 +474,7 @@ static sw_near_send_t *new_send(void)
 
 static void push_waiting(void)
 {
-    for (int i = 0; i < sw_world.places; i++)
+    for (int i = 0; i < sw_roster.places; i++)
         while (waiting[i]) {
             sw_near_send_t *s = waiting[i];
             take_out(s);

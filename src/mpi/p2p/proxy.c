@@ -127,14 +127,14 @@ static void cover(sw_early_t *m)
 void sw_proxies_turn(void)
 {
     take_answers();
-    memset(uncovered, 0, (size_t)sw_world.places * sizeof *uncovered);
+    memset(uncovered, 0, (size_t)sw_roster.places * sizeof *uncovered);
     for (sw_early_t *m = sw_matcher_held_up(); m; m = m->after)
         cover(m);
 }
 
 void sw_proxies_start(void)
 {
-    uncovered = calloc((size_t)sw_world.places, sizeof *uncovered);
+    uncovered = calloc((size_t)sw_roster.places, sizeof *uncovered);
     if (!uncovered) {
         sw_say("out of memory in MPI_Init");
         abort();

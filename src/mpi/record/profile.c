@@ -4,7 +4,7 @@
  */
 #include "traffic.h"
 
-#include "mpi/base/world.h"
+#include "mpi/base/roster.h"
 #include "mpi/p2p/near.h"
 #include "contract/front.h"
 #include "node/os/os.h"
@@ -43,8 +43,8 @@ static uint64_t make_board(void)
 /* The board of the rank at a place, or NULL. */
 static sw_board_t *see_board(int place)
 {
-    const sw_hello_t *said = &sw_world.at[place].said;
-    if (place == sw_world.place)
+    const sw_hello_t *said = &sw_roster.at[place].said;
+    if (place == sw_roster.place)
         return sw_board;
     sw_peer_t *peer = said->board ? sw_peer_attach(&said->self.card) : NULL;
     return peer && sw_peer_control(peer)
@@ -53,16 +53,16 @@ static sw_board_t *see_board(int place)
 
 static void see_boards(void)
 {
-    sw_boards = calloc((size_t)sw_world.places, sizeof *sw_boards);
+    sw_boards = calloc((size_t)sw_roster.places, sizeof *sw_boards);
     if (!sw_boards) {
         sw_say("out of memory in MPI_Init");
         abort();
     }
     int unseen = 0;
-    for (int i = 0; i < sw_world.places; i++) {
+    for (int i = 0; i < sw_roster.places; i++) {
         sw_board_t *board = see_board(i);
         sw_boards[i] = board;
-        unseen += i != sw_world.place && !board;
+        unseen += i != sw_roster.place && !board;
         if (i == 0 && board)
             sw_watchers = &board->watchers;
     }
@@ -81,20 +81,20 @@ static void matched(sw_job_matched_t *to)
 /* Nodes are numbered in the order of their lowest ranks. */
 static void number_nodes(void)
 {
-    int before = 0, leads = sw_world.node == sw_job.rank, split = 0;
-    sw_job.node_ranks = sw_world_near_ranks();
+    int before = 0, leads = sw_roster.node == sw_job.rank, split = 0;
+    sw_job.node_ranks = sw_roster_near_ranks();
     split = sw_job.node_ranks < sw_job.ranks;
-    if (sw_world.comm == MPI_COMM_NULL || !split)
+    if (sw_roster.comm == MPI_COMM_NULL || !split)
         return;
     host.Exscan(&leads, &before, 1, MPI_INT, MPI_SUM, gathering);
-    int *leader = calloc((size_t)sw_world.places, sizeof *leader);
+    int *leader = calloc((size_t)sw_roster.places, sizeof *leader);
     if (!leader) {
         sw_say("out of memory in MPI_Init");
         abort();
     }
     int mine = sw_job.rank ? before : 0;
-    host.Allgather(&mine, 1, MPI_INT, leader, 1, MPI_INT, sw_world.comm);
-    sw_job.node_number = leader[sw_world_place(sw_world.node)];
+    host.Allgather(&mine, 1, MPI_INT, leader, 1, MPI_INT, sw_roster.comm);
+    sw_job.node_number = leader[sw_roster_place(sw_roster.node)];
     free(leader);
 }
 
@@ -138,7 +138,7 @@ static void describe(void)
     static const int levels[] = {MPI_THREAD_SINGLE, MPI_THREAD_FUNNELED,
                                  MPI_THREAD_SERIALIZED, MPI_THREAD_MULTIPLE};
     for (int i = 0; i < 4; i++)
-        if (sw_world.level == levels[i])
+        if (sw_roster.level == levels[i])
             sw_job.thread_level = i;
     sw_pending_shared = sw_threaded;
     if (host.Get_library_version)
@@ -214,7 +214,7 @@ static uint64_t measure_own_cost(void)
 static uint64_t begin(void)
 {
     if (sw_settings.profile)
-        sw_world_board = make_board;
+        sw_roster_board = make_board;
     sw_clock_open();
     return sw_ticks();
 }
@@ -227,15 +227,15 @@ static void start(uint64_t init_ticks)
         return;
     sw_clock_start();
     sw_job_look();
-    sw_job.rank = sw_world.rank;
-    sw_job.ranks = sw_world.ranks;
-    sw_job.spawned = sw_world.spawned;
+    sw_job.rank = sw_roster.rank;
+    sw_job.ranks = sw_roster.ranks;
+    sw_job.spawned = sw_roster.spawned;
     describe();
     if (host.Comm_dup(MPI_COMM_WORLD, &gathering) != MPI_SUCCESS)
         return;
     agree();
     number_nodes();
-    sw_where_look(sw_world.node == sw_job.rank);
+    sw_where_look(sw_roster.node == sw_job.rank);
     see_boards();
     sw_job_matched = matched;
     if (sw_settings.trace)

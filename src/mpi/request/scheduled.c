@@ -99,7 +99,7 @@ void sw_scheduled_request(sw_scheduled_t *s)
     s->track.handle = s->request;
 }
 
-/* The thread is there: this rank has told the others so (mpi/base/world.c). */
+/* The thread is there: this rank has told the others so (mpi/base/roster.c). */
 void sw_scheduled_watch(void)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static sw_seat_t *seats;        /* [sw_world.ranks], or NULL */
+static sw_seat_t *seats;        /* [sw_roster.ranks], or NULL */
 
 bool sw_seating_is_known(void)
 {
@@ -32,13 +32,13 @@ bool sw_seating_covers(MPI_Comm comm)
 void sw_seating_start(void)
 {
     SW_INSIDE;
-    if (!sw_settings.reorder || *sw_settings.whatif || sw_world.ranks < 3 ||
+    if (!sw_settings.reorder || *sw_settings.whatif || sw_roster.ranks < 3 ||
         seats)
         return;
     sw_location_t at;
     sw_location_self(&at);
-    sw_seat_t mine = {sw_world.node, at.package, at.numa, at.l3, at.core};
-    seats = sw_array_zeroed((size_t)sw_world.ranks, sizeof *seats);
+    sw_seat_t mine = {sw_roster.node, at.package, at.numa, at.l3, at.core};
+    seats = sw_array_zeroed((size_t)sw_roster.ranks, sizeof *seats);
     if (host.Allgather(&mine, (int)sizeof mine, MPI_BYTE, seats,
                        (int)sizeof mine, MPI_BYTE, MPI_COMM_WORLD) !=
         MPI_SUCCESS)

@@ -9,7 +9,7 @@
  */
 #include "virtual.h"
 
-#include "mpi/base/world.h"
+#include "mpi/base/roster.h"
 #include "contract/clocks.h"
 #include "node/launcher.h"
 #include "node/os/os.h"
@@ -126,7 +126,7 @@ __attribute__((noreturn)) static void give_up(void)
 static bool begin(void)
 {
     hello_t hello = {.fd = -1};
-    if (sw_world.places != sw_world.ranks) {
+    if (sw_roster.places != sw_roster.ranks) {
         if (me == 0)
             sw_say("STRAIGHTWAY_WHATIF: all ranks must run on one node; give "
                    "the launcher a single host");
@@ -150,15 +150,15 @@ static void start(void)
     SW_INSIDE;
     if (atomic_load(&sw_virtual_on) || feeds)
         return;
-    if (sw_world.spawned) {
+    if (sw_roster.spawned) {
         if (sw_launcher_first_rank())
             sw_say("spawned processes are not in virtual time");
         return;
     }
     sw_clock_start();
     sw_cpu_clock_start(sw_clock_counts ? sw_clock_tick : 0);
-    me = sw_world.rank;
-    ranks = sw_world.ranks;
+    me = sw_roster.rank;
+    ranks = sw_roster.ranks;
     sw_virtual_shared = sw_threaded;
     if (host.Comm_dup(MPI_COMM_WORLD, &sw_virtual_private) != MPI_SUCCESS)
         return;
@@ -178,7 +178,7 @@ static void start(void)
     sw_feed_idle = sw_virtual_progress;
     sw_virtual_start(feed);
     /* Others may read clocks meanwhile, and name regions. */
-    sw_virtual_turns = sw_world.level == MPI_THREAD_SERIALIZED;
+    sw_virtual_turns = sw_roster.level == MPI_THREAD_SERIALIZED;
     sw_virtual_clocks_start();
     sw_virtual_regions_start();
 }

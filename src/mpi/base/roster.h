@@ -1,5 +1,5 @@
 /*
- * world.h - the processes of this node that share MPI_COMM_WORLD: one roster.
+ * roster.h - the processes of this node that share MPI_COMM_WORLD: one roster.
  *
  * At the end of MPI_Init the ranks of a node make one handshake. They tell each
  * other all that any part of Straightway needs to know of a peer, and try out
@@ -13,11 +13,11 @@
  * Without MPI_COMM_WORLD (a program that uses sessions only) there is no such
  * moment, and the roster has no places. A host that cannot tell which ranks
  * share memory leaves each rank alone on it. A process that comes later
- * (spawned, or met by connect and accept) is in no roster: sw_world_place finds
- * no place for it. Such a process would be let in there.
+ * (spawned, or met by connect and accept) is in no roster: sw_roster_place
+ * finds no place for it. Such a process would be let in there.
  */
-#ifndef SW_MPI_BASE_WORLD_H
-#define SW_MPI_BASE_WORLD_H
+#ifndef SW_MPI_BASE_ROSTER_H
+#define SW_MPI_BASE_ROSTER_H
 
 #include "host.h"
 #include "members.h"
@@ -55,72 +55,72 @@ typedef struct {
     int level;          /* MPI_THREAD_*                                   */
     bool spawned;       /* by another job's MPI_Comm_spawn                */
     sw_place_t *at;     /* [places]                                       */
-} sw_world_t;
+} sw_roster_t;
 
-extern sw_world_t sw_world __attribute__((visibility("hidden")));
+extern sw_roster_t sw_roster __attribute__((visibility("hidden")));
 
 /* Does the program have MPI_THREAD_MULTIPLE? */
 extern bool sw_threaded __attribute__((visibility("hidden")));
 
 /* Make this rank's board for the profile, and return where it lies in the
  * segment, or 0. NULL: nothing is profiled. */
-extern uint64_t (*sw_world_board)(void) __attribute__((visibility("hidden")));
+extern uint64_t (*sw_roster_board)(void) __attribute__((visibility("hidden")));
 
 /* The handshake, after the host's MPI_Init; and before its MPI_Finalize. */
-void sw_world_start(void);
-void sw_world_stop(void);
+void sw_roster_start(void);
+void sw_roster_stop(void);
 
 /* Are MPI_COMM_WORLD and MPI_COMM_SELF there? Not with sessions only. */
 bool sw_world_is_there(void);
 
 /* Which virtual node a test has put this rank on; 0 without one. */
-int sw_world_virtual_node(void);
+int sw_roster_virtual_node(void);
 
 /* Fills in what this process tells others. False: it cannot share memory. */
 bool sw_introduce(sw_introduction_t *to);
 
-int sw_world_place_far(int rank);
+int sw_roster_place_far(int rank);
 
 /* The place of a rank in MPI_COMM_WORLD; -1: it is not on this node. */
-static inline int sw_world_place(int rank)
+static inline int sw_roster_place(int rank)
 {
-    unsigned at = (unsigned)rank - (unsigned)sw_world.first;
-    if (sw_likely(at < (unsigned)sw_world.run))
+    unsigned at = (unsigned)rank - (unsigned)sw_roster.first;
+    if (sw_likely(at < (unsigned)sw_roster.run))
         return (int)at;
-    return sw_world.run == sw_world.places ? -1 : sw_world_place_far(rank);
+    return sw_roster.run == sw_roster.places ? -1 : sw_roster_place_far(rank);
 }
 
 /* Is a rank in MPI_COMM_WORLD on this rank's node, or its virtual one? */
-static inline bool sw_world_is_near(int rank)
+static inline bool sw_roster_is_near(int rank)
 {
-    int place = sw_world_place(rank);
-    return place >= 0 && sw_world.at[place].said.self.virtual_node ==
-                         sw_world.at[sw_world.place].said.self.virtual_node;
+    int place = sw_roster_place(rank);
+    return place >= 0 && sw_roster.at[place].said.self.virtual_node ==
+                         sw_roster.at[sw_roster.place].said.self.virtual_node;
 }
 
 /* Counts the ranks there, this one among them. */
-int sw_world_near_ranks(void);
+int sw_roster_near_ranks(void);
 
 /* Where the members of a communicator are, by their ranks in MPI_COMM_WORLD:
  * alike on all of them, without communication. */
 typedef enum {
-    SW_WORLD_UNKNOWN,   /* the members have to find out by themselves      */
-    SW_WORLD_FOREIGN,   /* one has no rank in MPI_COMM_WORLD               */
-    SW_WORLD_APART,     /* not all of them are on this node                */
-    SW_WORLD_MET,       /* all reach each other                            */
-} sw_world_meeting_t;
-sw_world_meeting_t sw_world_meeting(const sw_members_t *members);
+    SW_ROSTER_UNKNOWN,  /* the members have to find out by themselves      */
+    SW_ROSTER_FOREIGN,  /* one has no rank in MPI_COMM_WORLD               */
+    SW_ROSTER_APART,    /* not all of them are on this node                */
+    SW_ROSTER_MET,      /* all reach each other                            */
+} sw_roster_meeting_t;
+sw_roster_meeting_t sw_roster_meeting(const sw_members_t *members);
 
 /* The introductions and peers of members that have met. Returns the SW_AGREE_*
  * bits that hold among them. */
-uint32_t sw_world_introduce(const sw_members_t *members,
-                            sw_introduction_t *all, sw_peer_t **peer);
+uint32_t sw_roster_introduce(const sw_members_t *members,
+                             sw_introduction_t *all, sw_peer_t **peer);
 
 /* Ask the launcher and the peers met so far how crowded the cores are. */
-void sw_world_measure_crowd(void);
+void sw_roster_measure_crowd(void);
 /* The same, now that so many ranks and nodes were found to be on this machine,
  * which may hold several (containers). Returns true where it has more nodes
  * than cores. */
-bool sw_world_crowd_machine(int ranks, int nodes);
+bool sw_roster_crowd_machine(int ranks, int nodes);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * world.c - see world.h.
+ * roster.c - see roster.h.
  */
-#include "world.h"
+#include "roster.h"
 
 #include "guard.h"
 #include "link.h"
@@ -18,9 +18,9 @@
 
 #define VERSION 4u
 
-sw_world_t sw_world = {.comm = MPI_COMM_NULL};
+sw_roster_t sw_roster = {.comm = MPI_COMM_NULL};
 bool sw_threaded;
-uint64_t (*sw_world_board)(void);
+uint64_t (*sw_roster_board)(void);
 
 bool sw_world_is_there(void)
 {
@@ -31,7 +31,7 @@ bool sw_world_is_there(void)
     return begun && !ended;
 }
 
-int sw_world_virtual_node(void)
+int sw_roster_virtual_node(void)
 {
     int ready = 0, rank = 0;
     if (sw_settings.node_size <= SW_NONE)
@@ -45,7 +45,7 @@ int sw_world_virtual_node(void)
 /* Ranks known to run on this machine, on whatever node of MPI's. */
 static _Atomic int machine_ranks;
 
-void sw_world_measure_crowd(void)
+void sw_roster_measure_crowd(void)
 {
     uint64_t mask[SW_CARD_MASK];
     int mine = sw_os_affinity(mask, SW_CARD_MASK);
@@ -62,11 +62,11 @@ void sw_world_measure_crowd(void)
     sw_wait_crowd(crowd);
 }
 
-bool sw_world_crowd_machine(int ranks, int nodes)
+bool sw_roster_crowd_machine(int ranks, int nodes)
 {
     if (ranks > machine_ranks) {
         machine_ranks = ranks;
-        sw_world_measure_crowd();
+        sw_roster_measure_crowd();
     }
     return nodes > sysconf(_SC_NPROCESSORS_ONLN);
 }
@@ -79,26 +79,26 @@ static void find_node(void)
     MPI_Comm parent = MPI_COMM_NULL;
     host.Query_thread(&level);
     host.Comm_get_parent(&parent);
-    sw_world.spawned = parent != MPI_COMM_NULL;
-    sw_world.level = level;
+    sw_roster.spawned = parent != MPI_COMM_NULL;
+    sw_roster.level = level;
     sw_threaded = sw_tallies_shared = level == MPI_THREAD_MULTIPLE;
-    host.Comm_rank(MPI_COMM_WORLD, &sw_world.rank);
-    host.Comm_size(MPI_COMM_WORLD, &sw_world.ranks);
-    sw_world.places = 1;
+    host.Comm_rank(MPI_COMM_WORLD, &sw_roster.rank);
+    host.Comm_size(MPI_COMM_WORLD, &sw_roster.ranks);
+    sw_roster.places = 1;
     if (!host.Comm_split_type ||
         host.Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0,
-                             MPI_INFO_NULL, &sw_world.comm) != MPI_SUCCESS) {
-        sw_world.comm = MPI_COMM_NULL;
+                             MPI_INFO_NULL, &sw_roster.comm) != MPI_SUCCESS) {
+        sw_roster.comm = MPI_COMM_NULL;
         return;
     }
-    host.Comm_set_errhandler(sw_world.comm, MPI_ERRORS_RETURN);
-    host.Comm_size(sw_world.comm, &sw_world.places);
-    host.Comm_rank(sw_world.comm, &sw_world.place);
+    host.Comm_set_errhandler(sw_roster.comm, MPI_ERRORS_RETURN);
+    host.Comm_size(sw_roster.comm, &sw_roster.places);
+    host.Comm_rank(sw_roster.comm, &sw_roster.place);
 }
 
 bool sw_introduce(sw_introduction_t *to)
 {
-    bool able = sw_team_introduce(to, sw_world_virtual_node());
+    bool able = sw_team_introduce(to, sw_roster_virtual_node());
     to->helper = sw_settings.enable && sw_agent_reserve();
     return able;
 }
@@ -107,36 +107,36 @@ static void fill_hello(sw_hello_t *to)
 {
     memset(to, 0, sizeof *to);
     to->version = VERSION;
-    to->rank = sw_world.rank;
-    to->board = sw_world_board ? sw_world_board() : 0;
-    if (sw_introduce(&to->self) && sw_settings.enable && sw_world.places > 1)
+    to->rank = sw_roster.rank;
+    to->board = sw_roster_board ? sw_roster_board() : 0;
+    if (sw_introduce(&to->self) && sw_settings.enable && sw_roster.places > 1)
         sw_link_offer(to);
 }
 
 static void exchange_hellos(void)
 {
-    size_t n = (size_t)sw_world.places, size = sizeof(sw_hello_t);
+    size_t n = (size_t)sw_roster.places, size = sizeof(sw_hello_t);
     sw_hello_t mine, *all = sw_array_zeroed(n, size);
     fill_hello(&mine);
-    if (sw_world.places > 1)
+    if (sw_roster.places > 1)
         host.Allgather(&mine, (int)size, MPI_BYTE, all, (int)size, MPI_BYTE,
-                       sw_world.comm);
+                       sw_roster.comm);
     else
         all[0] = mine;
-    sw_world.at = sw_array_zeroed(n, sizeof *sw_world.at);
+    sw_roster.at = sw_array_zeroed(n, sizeof *sw_roster.at);
     for (size_t i = 0; i < n; i++)
-        sw_world.at[i].said = all[i];
+        sw_roster.at[i].said = all[i];
     free(all);
-    sw_world.first = sw_world.at[0].said.rank;
-    while (sw_world.run < sw_world.places &&
-           sw_world.at[sw_world.run].said.rank ==
-               sw_world.first + sw_world.run)
-        sw_world.run++;
+    sw_roster.first = sw_roster.at[0].said.rank;
+    while (sw_roster.run < sw_roster.places &&
+           sw_roster.at[sw_roster.run].said.rank ==
+               sw_roster.first + sw_roster.run)
+        sw_roster.run++;
 }
 
 static uint8_t try_it(sw_place_t *p)
 {
-    const sw_hello_t *mine = &sw_world.at[sw_world.place].said;
+    const sw_hello_t *mine = &sw_roster.at[sw_roster.place].said;
     if (p->said.version != VERSION ||
         p->said.self.virtual_node != mine->self.virtual_node)
         return 0;
@@ -151,22 +151,22 @@ static uint8_t try_it(sw_place_t *p)
 /* Each rank tries out what it reaches of the others, and tells them. */
 static void exchange_reach(void)
 {
-    int n = sw_world.places;
-    const sw_place_t *mine = &sw_world.at[sw_world.place];
+    int n = sw_roster.places;
+    const sw_place_t *mine = &sw_roster.at[sw_roster.place];
     unsigned char *reach = sw_array_zeroed((size_t)n, 1), all = 0xff;
     unsigned char *reached = sw_array_zeroed((size_t)n, 1);
     for (int i = 0; i < n; i++) {
-        sw_place_t *p = &sw_world.at[i];
+        sw_place_t *p = &sw_roster.at[i];
         reach[i] = p->reach = try_it(p);
         if (p->said.self.virtual_node == mine->said.self.virtual_node)
             all &= reach[i];
     }
-    host.Alltoall(reach, 1, MPI_BYTE, reached, 1, MPI_BYTE, sw_world.comm);
+    host.Alltoall(reach, 1, MPI_BYTE, reached, 1, MPI_BYTE, sw_roster.comm);
     for (int i = 0; i < n; i++)
-        sw_world.at[i].reached = reached[i];
-    host.Allgather(&all, 1, MPI_BYTE, reached, 1, MPI_BYTE, sw_world.comm);
+        sw_roster.at[i].reached = reached[i];
+    host.Allgather(&all, 1, MPI_BYTE, reached, 1, MPI_BYTE, sw_roster.comm);
     for (int i = 0; i < n; i++)
-        sw_world.at[i].reaches_all = reached[i];
+        sw_roster.at[i].reaches_all = reached[i];
     free(reach);
     free(reached);
 }
@@ -174,86 +174,86 @@ static void exchange_reach(void)
 /* What this node is called. */
 static void find_name(void)
 {
-    int here = sw_world.at[sw_world.place].said.self.virtual_node, i = 0;
-    while (sw_world.at[i].said.self.virtual_node != here)
+    int here = sw_roster.at[sw_roster.place].said.self.virtual_node, i = 0;
+    while (sw_roster.at[i].said.self.virtual_node != here)
         i++;
-    sw_world.node = sw_world.at[i].said.rank;
+    sw_roster.node = sw_roster.at[i].said.rank;
 }
 
-void sw_world_start(void)
+void sw_roster_start(void)
 {
     SW_INSIDE;
-    if (sw_world.places)
+    if (sw_roster.places)
         return;
     find_node();
-    if (sw_settings.enable || sw_world_board) {
+    if (sw_settings.enable || sw_roster_board) {
         exchange_hellos();
         find_name();
     }
     /* A rank alone on its node has a part in what spans nodes. */
-    if (sw_settings.enable && sw_world.ranks > 1 &&
-        sw_world.comm != MPI_COMM_NULL) {
+    if (sw_settings.enable && sw_roster.ranks > 1 &&
+        sw_roster.comm != MPI_COMM_NULL) {
         exchange_reach();
-        sw_world_measure_crowd();
+        sw_roster_measure_crowd();
     }
 }
 
-void sw_world_stop(void)
+void sw_roster_stop(void)
 {
     SW_INSIDE;
-    if (sw_world.comm != MPI_COMM_NULL)
-        host.Comm_free(&sw_world.comm);
+    if (sw_roster.comm != MPI_COMM_NULL)
+        host.Comm_free(&sw_roster.comm);
 }
 
-int sw_world_place_far(int rank)
+int sw_roster_place_far(int rank)
 {
-    int low = 0, high = sw_world.at ? sw_world.places : 0;
+    int low = 0, high = sw_roster.at ? sw_roster.places : 0;
     while (low < high) {
         int middle = (low + high) / 2;
-        if (sw_world.at[middle].said.rank < rank)
+        if (sw_roster.at[middle].said.rank < rank)
             low = middle + 1;
         else
             high = middle;
     }
-    return low < sw_world.places && sw_world.at &&
-           sw_world.at[low].said.rank == rank ? low : -1;
+    return low < sw_roster.places && sw_roster.at &&
+           sw_roster.at[low].said.rank == rank ? low : -1;
 }
 
-int sw_world_near_ranks(void)
+int sw_roster_near_ranks(void)
 {
     int n = 0;
-    if (!sw_world.at)
+    if (!sw_roster.at)
         return 1;
-    for (int i = 0; i < sw_world.places; i++)
-        n += sw_world_is_near(sw_world.at[i].said.rank);
+    for (int i = 0; i < sw_roster.places; i++)
+        n += sw_roster_is_near(sw_roster.at[i].said.rank);
     return n;
 }
 
 /* Communicators ---------------------------------------------------------- */
 
-sw_world_meeting_t sw_world_meeting(const sw_members_t *members)
+sw_roster_meeting_t sw_roster_meeting(const sw_members_t *members)
 {
     if (!members->all)
-        return SW_WORLD_FOREIGN;
-    if (sw_world.comm == MPI_COMM_NULL || !sw_world.at)
-        return SW_WORLD_UNKNOWN;
-    int here = sw_world.at[sw_world.place].said.self.virtual_node;
+        return SW_ROSTER_FOREIGN;
+    if (sw_roster.comm == MPI_COMM_NULL || !sw_roster.at)
+        return SW_ROSTER_UNKNOWN;
+    int here = sw_roster.at[sw_roster.place].said.self.virtual_node;
     uint32_t agreed = SW_AGREE_ARENA;
     for (int i = 0; i < members->n; i++) {
-        int place = sw_world_place(members->rank[i]);
-        if (place < 0 || sw_world.at[place].said.self.virtual_node != here)
-            return SW_WORLD_APART;
-        agreed &= sw_world.at[place].reaches_all;
+        int place = sw_roster_place(members->rank[i]);
+        if (place < 0 || sw_roster.at[place].said.self.virtual_node != here)
+            return SW_ROSTER_APART;
+        agreed &= sw_roster.at[place].reaches_all;
     }
-    return agreed ? SW_WORLD_MET : SW_WORLD_UNKNOWN;
+    return agreed ? SW_ROSTER_MET : SW_ROSTER_UNKNOWN;
 }
 
-uint32_t sw_world_introduce(const sw_members_t *members,
-                            sw_introduction_t *all, sw_peer_t **peer)
+uint32_t sw_roster_introduce(const sw_members_t *members,
+                             sw_introduction_t *all, sw_peer_t **peer)
 {
     uint32_t agreed = SW_AGREE_NODE | SW_AGREE_ARENA | SW_AGREE_CMA;
     for (int i = 0; i < members->n; i++) {
-        const sw_place_t *p = &sw_world.at[sw_world_place(members->rank[i])];
+        const sw_place_t *p = &sw_roster.at[sw_roster_place(members->rank[i])];
         all[i] = p->said.self;
         peer[i] = p->peer;
         agreed &= p->reaches_all;
