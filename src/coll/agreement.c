@@ -33,7 +33,7 @@ void sw_agreement_answer(const sw_introduction_t *all, int n, int me,
             to->ok &= ~(uint32_t)SW_AGREE_CMA;
     }
     if (me == 0)
-        to->offset = sw_ring_reserve(n);
+        to->offset = sw_sequence_reserve(n);
     if (me != 0 || to->offset)
         to->ok |= SW_AGREE_BLOCK;
 }
@@ -47,9 +47,9 @@ static const char *objection(uint32_t ok)
          : !(ok & SW_AGREE_BLOCK) ? sw_agreement_full : NULL;
 }
 
-sw_ring_t *sw_agreement_open(const sw_introduction_t *all,
-                             const sw_agreement_t *answers, int n, int me,
-                             sw_peer_t **peer, const char **why)
+sw_sequence_t *sw_agreement_open(const sw_introduction_t *all,
+                                 const sw_agreement_t *answers, int n, int me,
+                                 sw_peer_t **peer, const char **why)
 {
     uint32_t ok = ~0u;
     for (int i = 0; i < n; i++)
@@ -59,12 +59,12 @@ sw_ring_t *sw_agreement_open(const sw_introduction_t *all,
     if (*why) {
         /* The leader returns its block: no member will come to it. */
         if (me == 0 && offset)
-            sw_ring_unreserve(peer[0], offset);
+            sw_sequence_unreserve(peer[0], offset);
         return NULL;
     }
     sw_team_t *team = sw_team_make(all, n, me, peer, ok & SW_AGREE_ARENA,
                                    ok & SW_AGREE_CMA, answers[0].crowded);
-    sw_ring_t *ring = sw_ring_open(team, offset);
+    sw_sequence_t *seq = sw_sequence_open(team, offset);
     sw_team_drop(team);
-    return ring;
+    return seq;
 }

@@ -10,9 +10,9 @@
 #define OWNERS 65536        /* of a word `asked`: the rest is the number */
 _Static_assert(SW_MEMBERS_MAX < OWNERS, "a member fits");
 
-static void answer(const sw_ring_t *ring, int asker, sw_ask_t *ask)
+static void answer(const sw_sequence_t *seq, int asker, sw_ask_t *ask)
 {
-    char *box = sw_ring_box(ring, asker);
+    char *box = sw_sequence_box(seq, asker);
     char *mine = (char *)(uintptr_t)ask->address;
     sw_assert(ask->bytes <= SW_ASK_BYTES);
     if (ask->writes)
@@ -21,40 +21,40 @@ static void answer(const sw_ring_t *ring, int asker, sw_ask_t *ask)
         sw_copy(box, mine, ask->bytes);
 }
 
-void sw_ring_answer_slow(const sw_ring_t *ring)
+void sw_sequence_answer_slow(const sw_sequence_t *seq)
 {
-    for (int k = 1; k < ring->n; k++) {
-        int asker = sw_ring_right(ring, k);
-        sw_ask_t *ask = &sw_ring_lane(ring, asker)->ask;
+    for (int k = 1; k < seq->n; k++) {
+        int asker = sw_sequence_right(seq, k);
+        sw_ask_t *ask = &sw_sequence_lane(seq, asker)->ask;
         uint64_t asked = atomic_load_explicit(&ask->asked,
                                               memory_order_acquire);
-        if (asked % OWNERS != (unsigned)ring->me ||
+        if (asked % OWNERS != (unsigned)seq->me ||
             asked == atomic_load_explicit(&ask->answered,
                                           memory_order_relaxed))
             continue;
-        answer(ring, asker, ask);
+        answer(seq, asker, ask);
         atomic_store_explicit(&ask->answered, asked, memory_order_release);
-        sw_doorbell_ring(&ring->mine->doorbell);
+        sw_doorbell_ring(&seq->mine->doorbell);
     }
 }
 
 /* The owner may sleep for any member. */
-static void wake(const sw_ring_t *ring)
+static void wake(const sw_sequence_t *seq)
 {
-    for (int i = 0; i < ring->n; i++)
-        sw_doorbell_ring(&sw_ring_lane(ring, i)->doorbell);
+    for (int i = 0; i < seq->n; i++)
+        sw_doorbell_ring(&sw_sequence_lane(seq, i)->doorbell);
 }
 
-static bool has_given_up(const sw_ring_t *ring)
+static bool has_given_up(const sw_sequence_t *seq)
 {
-    return atomic_load_explicit(&ring->block->given_up, memory_order_relaxed);
+    return atomic_load_explicit(&seq->block->given_up, memory_order_relaxed);
 }
 
 /* One question, about as many bytes as the box holds. */
-static int ask(sw_ring_t *ring, int owner, bool writes, uint64_t address,
+static int ask(sw_sequence_t *seq, int owner, bool writes, uint64_t address,
                size_t n)
 {
-    sw_ask_t *ask = &ring->mine->ask;
+    sw_ask_t *ask = &seq->mine->ask;
     uint64_t last = atomic_load_explicit(&ask->asked, memory_order_relaxed);
     uint64_t question = (last / OWNERS + 1) * OWNERS + (unsigned)owner;
     bool answered = false;
@@ -62,17 +62,17 @@ static int ask(sw_ring_t *ring, int owner, bool writes, uint64_t address,
     ask->bytes = n;
     ask->writes = writes;
     atomic_store_explicit(&ask->asked, question, memory_order_release);
-    atomic_store_explicit(&ring->block->asks, 1, memory_order_release);
-    wake(ring);
+    atomic_store_explicit(&seq->block->asks, 1, memory_order_release);
+    wake(seq);
     /* An owner that gives up answers no more. */
-    SW_WAIT_UNLESS(ring->broken,
-                   sw_ring_answered(ring) &&
+    SW_WAIT_UNLESS(seq->broken,
+                   sw_sequence_answered(seq) &&
                        ((answered = atomic_load_explicit(
                              &ask->answered, memory_order_acquire) ==
-                         question) || has_given_up(ring)),
-                   &sw_ring_lane(ring, owner)->doorbell);
+                         question) || has_given_up(seq)),
+                   &sw_sequence_lane(seq, owner)->doorbell);
     if (!answered)
-        ring->broken = true;
+        seq->broken = true;
     return answered ? SW_OK : SW_BROKEN;
 }
 
@@ -109,32 +109,32 @@ static bool alone(sw_peer_t *peer, bool writes, const sw_part_t *part,
     return true;
 }
 
-int sw_ring_read(sw_ring_t *ring, int member, const sw_part_t *part,
-                 uint64_t offset, void *to, size_t n)
+int sw_sequence_read(sw_sequence_t *seq, int member, const sw_part_t *part,
+                     uint64_t offset, void *to, size_t n)
 {
     int rc = SW_OK;
-    if (alone(ring->peer[member], false, part, offset, to, n, &rc))
+    if (alone(seq->peer[member], false, part, offset, to, n, &rc))
         return rc;
     for (size_t at = 0, now; at < n && !rc; at += now) {
         now = sw_min(n - at, (size_t)SW_ASK_BYTES);
-        rc = ask(ring, member, false, part->address + offset + at, now);
+        rc = ask(seq, member, false, part->address + offset + at, now);
         if (!rc)
-            sw_copy((char *)to + at, sw_ring_box(ring, ring->me), now);
+            sw_copy((char *)to + at, sw_sequence_box(seq, seq->me), now);
     }
     return rc;
 }
 
-int sw_ring_write(sw_ring_t *ring, int member, const sw_part_t *part,
-                  uint64_t offset, const void *from, size_t n)
+int sw_sequence_write(sw_sequence_t *seq, int member, const sw_part_t *part,
+                      uint64_t offset, const void *from, size_t n)
 {
     int rc = SW_OK;
-    if (alone(ring->peer[member], true, part, offset,
+    if (alone(seq->peer[member], true, part, offset,
               (void *)(uintptr_t)from, n, &rc))
         return rc;
     for (size_t at = 0, now; at < n && !rc; at += now) {
         now = sw_min(n - at, (size_t)SW_ASK_BYTES);
-        sw_copy(sw_ring_box(ring, ring->me), (const char *)from + at, now);
-        rc = ask(ring, member, true, part->address + offset + at, now);
+        sw_copy(sw_sequence_box(seq, seq->me), (const char *)from + at, now);
+        rc = ask(seq, member, true, part->address + offset + at, now);
     }
     return rc;
 }

@@ -18,19 +18,19 @@
  * change as soon as it has answered.
  *
  * No cycle: an asker answers others while it waits. An owner leaves its memory
- * only after all its readers and writers are done (ring.h), and none is done
- * before it has its answers.
+ * only after all its readers and writers are done (sequence.h), and none is
+ * done before it has its answers.
  */
 #ifndef SW_COLL_ASK_H
 #define SW_COLL_ASK_H
 
-#include "ring.h"
+#include "sequence.h"
 
 /* Copies n bytes at `offset` of a member's part, by whatever way there is.
  * Returns SW_OK, or SW_BROKEN where a member has died or given up. */
-int sw_ring_read(sw_ring_t *ring, int member, const sw_part_t *part,
-                 uint64_t offset, void *to, size_t n);
-int sw_ring_write(sw_ring_t *ring, int member, const sw_part_t *part,
-                  uint64_t offset, const void *from, size_t n);
+int sw_sequence_read(sw_sequence_t *seq, int member, const sw_part_t *part,
+                     uint64_t offset, void *to, size_t n);
+int sw_sequence_write(sw_sequence_t *seq, int member, const sw_part_t *part,
+                      uint64_t offset, const void *from, size_t n);
 
 #endif

@@ -9,14 +9,14 @@
 
 #include <stdlib.h>
 
-int sw_climb(sw_ring_t *ring, uint64_t step, uint32_t what, int root,
+int sw_climb(sw_sequence_t *seq, uint64_t step, uint32_t what, int root,
              const sw_reducer_t *r, const void *in, void *out, size_t n)
 {
     const sw_tree_t *tree =
-        r->commutative ? ring->team->tree : ring->team->ordered;
+        r->commutative ? seq->team->tree : seq->team->ordered;
     int16_t child[SW_CHILDREN];
     sw_source_t from[SW_FEW];
-    int count = sw_tree_children(tree, root, ring->me, child), rc = SW_OK;
+    int count = sw_tree_children(tree, root, seq->me, child), rc = SW_OK;
     size_t bytes = n * r->elem;
     const int room = (int)(sizeof from / sizeof from[0]);
     char *partial = NULL;
@@ -26,25 +26,25 @@ int sw_climb(sw_ring_t *ring, uint64_t step, uint32_t what, int root,
         int have = 0;
         from[have++] = sw_source_own(mine, bytes);
         for (; i < count && have < room && !rc; i++, have++) {
-            rc = sw_source(ring, child[i], step, what, &from[have]);
+            rc = sw_source(seq, child[i], step, what, &from[have]);
             if (!rc && from[have].bytes != bytes)
                 rc = SW_TRUNCATED;
         }
         if (rc)
             break;
-        if (!partial && ring->me != root)
+        if (!partial && seq->me != root)
             partial = malloc(bytes + 1);
-        void *to = ring->me == root ? out : partial;
-        rc = to ? sw_combine(ring, r, from, have, 0, to, n) : SW_NO_ROOM;
+        void *to = seq->me == root ? out : partial;
+        rc = to ? sw_combine(seq, r, from, have, 0, to, n) : SW_NO_ROOM;
         if (to)
             mine = to;
     }
-    if (ring->me != root) {
-        int parent = sw_tree_parent(tree, root, ring->me);
+    if (seq->me != root) {
+        int parent = sw_tree_parent(tree, root, seq->me);
         if (sw_unlikely(sw_hollow(rc)))
-            sw_stage_failure(ring, step, what, parent, rc);
+            sw_stage_failure(seq, step, what, parent, rc);
         else
-            sw_stage(ring, step, what, parent, mine, bytes);
+            sw_stage(seq, step, what, parent, mine, bytes);
     } else if (count == 0 && out != in) {
         sw_copy(out, in, bytes);
     }

@@ -3,9 +3,9 @@
  *
  * All sizes are in bytes. Buffers are contiguous, or what layouts pick
  * (layout/data.h): the caller has decoded the datatypes. All members of the
- * ring's team call the same functions on a ring, in the same order. Each
- * returns SW_OK or what went wrong here (ring.h). In both cases the collective
- * has run to its end, so no other member hangs.
+ * sequence's team call the same functions for it, in the same order.
+ * Each returns SW_OK or what went wrong here (sequence.h). In both cases the
+ * collective has run to its end, so no other member hangs.
  *
  * No member waits for a member that it receives nothing from.
  *
@@ -76,60 +76,61 @@ typedef struct {
     size_t each;
 } sw_coll_fold_t;
 
-/* One of these carries it out on a ring. */
-SW_API int sw_coll_barrier(sw_ring_t *ring);
-SW_API int sw_coll_bcast(sw_ring_t *ring, int root, const sw_data_t *buffer,
+/* One of these carries it out in a sequence. */
+SW_API int sw_coll_barrier(sw_sequence_t *seq);
+SW_API int sw_coll_bcast(sw_sequence_t *seq, int root, const sw_data_t *buffer,
                          size_t bytes);
 
 /* Each member's block, of `bytes` bytes, goes to the root. `send` at the root
  * may be its own block of `recv` (MPI_IN_PLACE). The root alone knows all
  * `blocks`; in Gather they are equal. */
-SW_API int sw_coll_gather(sw_ring_t *ring, int root, const sw_data_t *send,
+SW_API int sw_coll_gather(sw_sequence_t *seq, int root, const sw_data_t *send,
                           size_t bytes, void *recv, const sw_blocks_t *blocks);
-SW_API int sw_coll_gatherv(sw_ring_t *ring, int root, const sw_data_t *send,
+SW_API int sw_coll_gatherv(sw_sequence_t *seq, int root, const sw_data_t *send,
                            size_t bytes, void *recv,
                            const sw_blocks_t *blocks);
 /* Scatter and Scatterv: the root describes the blocks, the others follow.
  * `recv` at the root may be NULL (MPI_IN_PLACE). */
-SW_API int sw_coll_scatter(sw_ring_t *ring, int root, const void *send,
+SW_API int sw_coll_scatter(sw_sequence_t *seq, int root, const void *send,
                            const sw_blocks_t *blocks, const sw_data_t *recv,
                            size_t bytes);
 /* Allgather and Allgatherv. `send` may be its block of `recv`. */
-SW_API int sw_coll_allgather(sw_ring_t *ring, const sw_data_t *send,
+SW_API int sw_coll_allgather(sw_sequence_t *seq, const sw_data_t *send,
                              size_t bytes, void *recv,
                              const sw_blocks_t *blocks);
 /* Alltoall, Alltoallv and Alltoallw. `send` and `recv` do not overlap. */
-SW_API int sw_coll_alltoall(sw_ring_t *ring, const void *send,
+SW_API int sw_coll_alltoall(sw_sequence_t *seq, const void *send,
                             const sw_blocks_t *sends, void *recv,
                             const sw_blocks_t *recvs);
 
-/* The neighbourhood collectives, each for its variants, over ring->neighbours.
+/* The neighbourhood collectives, each for its variants, over seq->neighbours.
  * Allgather sends one block on all edges of `out`; alltoall sends one on each,
  * and `sends` has a block for each. `recvs` has a block for each edge of `in`
  * (0 bytes: nothing comes). index[i] tells which of its sender's blocks comes
  * on edge i of `in`. `send` overlaps no memory that is written. */
-SW_API int sw_coll_neighbor_allgather(sw_ring_t *ring, const sw_data_t *send,
+SW_API int sw_coll_neighbor_allgather(sw_sequence_t *seq, const sw_data_t *send,
                                       size_t bytes, void *recv,
                                       const sw_blocks_t *recvs);
-SW_API int sw_coll_neighbor_alltoall(sw_ring_t *ring, const void *send,
+SW_API int sw_coll_neighbor_alltoall(sw_sequence_t *seq, const void *send,
                                      const sw_blocks_t *sends,
                                      const int *index, void *recv,
                                      const sw_blocks_t *recvs);
 
 /* n elements; `in` may be `out`. */
-SW_API int sw_coll_reduce(sw_ring_t *ring, int root, const sw_reducer_t *r,
+SW_API int sw_coll_reduce(sw_sequence_t *seq, int root, const sw_reducer_t *r,
                           const void *in, void *out, size_t n);
 /* Finds the largest of the members' numbers, with little of the stack. */
-SW_API int sw_coll_most(sw_ring_t *ring, int32_t mine, int32_t *most);
-SW_API int sw_coll_allreduce(sw_ring_t *ring, const sw_reducer_t *r,
+SW_API int sw_coll_most(sw_sequence_t *seq, int32_t mine, int32_t *most);
+SW_API int sw_coll_allreduce(sw_sequence_t *seq, const sw_reducer_t *r,
                              const void *in, void *out, size_t n);
 /* Member i gets counts[i] elements; block_count each where counts is NULL.
  * `in` may be `out`. */
-SW_API int sw_coll_reduce_scatter(sw_ring_t *ring, const sw_reducer_t *r,
+SW_API int sw_coll_reduce_scatter(sw_sequence_t *seq, const sw_reducer_t *r,
                                   const void *in, void *out,
                                   const size_t *counts, size_t block_count);
 /* Inclusive, or exclusive: then member 0's `out` is left alone. */
-SW_API int sw_coll_scan(sw_ring_t *ring, bool exclusive, const sw_reducer_t *r,
-                        const void *in, void *out, size_t n);
+SW_API int sw_coll_scan(sw_sequence_t *seq, bool exclusive,
+                        const sw_reducer_t *r, const void *in, void *out,
+                        size_t n);
 
 #endif

@@ -38,14 +38,14 @@ static void pack(const sw_hand_t *hand, const char *send,
 }
 
 /* Shows all blocks; false: the caller packs them instead. */
-static bool show(sw_ring_t *ring, sw_entry_t *e, uint64_t step,
+static bool show(sw_sequence_t *seq, sw_entry_t *e, uint64_t step,
                  const sw_hand_t *hand, const sw_blocks_t *blocks,
                  sw_exposed_t *x)
 {
     SW_ARRAY(uint64_t, bytes, hand->n);
     for (int i = 0; i < hand->n; i++)
         bytes[i] = bytes_of(hand, blocks, i);
-    if (!sw_show_blocks(ring, e, step, hand->readers, hand->n, blocks->data,
+    if (!sw_show_blocks(seq, e, step, hand->readers, hand->n, blocks->data,
                         bytes))
         return false;
     *x = (sw_exposed_t){.part.form = SW_FORM_SHOWN};
@@ -54,30 +54,30 @@ static bool show(sw_ring_t *ring, sw_entry_t *e, uint64_t step,
 }
 
 /* Packs all blocks that leave; what members ask for first comes first. */
-static void fill(sw_ring_t *ring, const sw_hand_t *hand,
+static void fill(sw_sequence_t *seq, const sw_hand_t *hand,
                  const sw_blocks_t *blocks, sw_exposed_t *x)
 {
     for (int k = 0; k < hand->n; k++) {
         int i = turn(hand, k);
         uint64_t bytes = bytes_of(hand, blocks, i);
         if (bytes)
-            sw_packing_add(ring, x, &blocks->data[i], bytes);
+            sw_packing_add(seq, x, &blocks->data[i], bytes);
     }
 }
 
 /* Packs blocks with gaps that are too many bytes for the staging. */
-static void deal_packed(sw_ring_t *ring, sw_entry_t *e, uint64_t step,
+static void deal_packed(sw_sequence_t *seq, sw_entry_t *e, uint64_t step,
                         const sw_hand_t *hand, const sw_blocks_t *blocks,
                         size_t total, sw_exposed_t *x)
 {
-    if (!sw_packing(ring, x, total)) {
-        fill(ring, hand, blocks, x);
-        sw_packing_end(ring, x);
+    if (!sw_packing(seq, x, total)) {
+        fill(seq, hand, blocks, x);
+        sw_packing_end(seq, x);
     }
     e->form = (uint16_t)(x->part.form | LISTED);
     e->send = x->part;
-    sw_extent_t *table = (sw_extent_t *)sw_ring_claim_stage(
-        ring, step, hand->readers, (size_t)hand->n * sizeof *table, e);
+    sw_extent_t *table = (sw_extent_t *)sw_sequence_claim_stage(
+        seq, step, hand->readers, (size_t)hand->n * sizeof *table, e);
     int64_t at = 0;
     for (int k = 0; k < hand->n; k++) {
         int i = turn(hand, k);
@@ -86,7 +86,7 @@ static void deal_packed(sw_ring_t *ring, sw_entry_t *e, uint64_t step,
     }
 }
 
-static bool deal_equal(sw_ring_t *ring, sw_entry_t *e, uint64_t step,
+static bool deal_equal(sw_sequence_t *seq, sw_entry_t *e, uint64_t step,
                        const sw_hand_t *hand, const char *send,
                        const sw_blocks_t *blocks, sw_exposed_t *x)
 {
@@ -99,23 +99,23 @@ static bool deal_equal(sw_ring_t *ring, sw_entry_t *e, uint64_t step,
         return false;
     }
     if (blocks->data && all > hand->eager &&
-        show(ring, e, step, hand, blocks, x))
+        show(seq, e, step, hand, blocks, x))
         return true;
     uint64_t direct = all <= hand->eager || blocks->data
                           ? UINT64_MAX
-                          : sw_direct(ring->team, send, whole);
+                          : sw_direct(seq->team, send, whole);
     if (all <= hand->eager ||
-        (all <= ring->team->stage_max && direct == UINT64_MAX)) {
+        (all <= seq->team->stage_max && direct == UINT64_MAX)) {
         e->form = SW_FORM_STAGED;
         pack(hand, send, blocks,
-             sw_ring_claim_stage(ring, step, hand->readers, all, e));
+             sw_sequence_claim_stage(seq, step, hand->readers, all, e));
         return false;
     }
     if (blocks->data) {
-        deal_packed(ring, e, step, hand, blocks, all, x);
+        deal_packed(seq, e, step, hand, blocks, all, x);
         return true;
     }
-    sw_expose_at(ring, x, send, whole, direct, true);
+    sw_expose_at(seq, x, send, whole, direct, true);
     e->form = (uint16_t)x->part.form;
     e->send = x->part;
     return true;
@@ -143,16 +143,16 @@ static void span(const sw_hand_t *hand, const sw_blocks_t *blocks,
 
 /* Where the others find all blocks that leave, from send + low on, or
  * UINT64_MAX. The memory between them is not ours. */
-static uint64_t direct_blocks(sw_ring_t *ring, const sw_hand_t *hand,
+static uint64_t direct_blocks(sw_sequence_t *seq, const sw_hand_t *hand,
                               const char *send, const sw_blocks_t *blocks,
                               int64_t low, int64_t high)
 {
-    uint64_t offset = ring->team->arena
+    uint64_t offset = seq->team->arena
                           ? sw_arena_offset(send + low, (size_t)(high - low))
                           : UINT64_MAX;
     for (int i = 0; i < hand->n && offset != UINT64_MAX; i++) {
         uint64_t bytes = bytes_of(hand, blocks, i);
-        if (bytes && sw_direct(ring->team, send + blocks->list[i].offset,
+        if (bytes && sw_direct(seq->team, send + blocks->list[i].offset,
                                bytes) == UINT64_MAX)
             offset = UINT64_MAX;
     }
@@ -168,7 +168,7 @@ static void stage_blocks(const sw_hand_t *hand, const char *send,
                           bytes_of(hand, blocks, i));
 }
 
-static bool deal_listed(sw_ring_t *ring, sw_entry_t *e, uint64_t step,
+static bool deal_listed(sw_sequence_t *seq, sw_entry_t *e, uint64_t step,
                         const sw_hand_t *hand, const char *send,
                         const sw_blocks_t *blocks, sw_exposed_t *x)
 {
@@ -180,23 +180,24 @@ static bool deal_listed(sw_ring_t *ring, sw_entry_t *e, uint64_t step,
     char *copy = NULL;
     e->bytes = total;
     if (blocks->data && total > hand->eager &&
-        show(ring, e, step, hand, blocks, x))
+        show(seq, e, step, hand, blocks, x))
         return true;
     if (!stage) {
         if (!blocks->data)
-            direct = direct_blocks(ring, hand, send, blocks, low, high);
-        stage = head + total <= ring->team->stage_max &&
+            direct = direct_blocks(seq, hand, send, blocks, low, high);
+        stage = head + total <= seq->team->stage_max &&
                 (total <= hand->eager || direct == UINT64_MAX);
     }
     if (!stage && blocks->data) {
-        deal_packed(ring, e, step, hand, blocks, total, x);
+        deal_packed(seq, e, step, hand, blocks, total, x);
         return true;
     }
-    if (!stage && direct == UINT64_MAX && sw_better_copied(ring, total))
+    if (!stage && direct == UINT64_MAX && sw_better_copied(seq, total))
         copy = sw_shared_copy(total);
     char *place = small ? e->data
-                        : sw_ring_claim_stage(ring, step, hand->readers,
-                                              head + (stage ? total : 0), e);
+                        : sw_sequence_claim_stage(seq, step, hand->readers,
+                                                  head + (stage ? total : 0),
+                                                  e);
     sw_extent_t *table = (sw_extent_t *)place;
     int64_t at = stage ? (int64_t)head : 0;
     for (int i = 0; i < hand->n; i++) {
@@ -229,38 +230,38 @@ static bool deal_listed(sw_ring_t *ring, sw_entry_t *e, uint64_t step,
     return true;
 }
 
-bool sw_deal(sw_ring_t *ring, uint64_t step, uint32_t what,
+bool sw_deal(sw_sequence_t *seq, uint64_t step, uint32_t what,
              const sw_hand_t *hand, const void *send,
              const sw_blocks_t *blocks, sw_exposed_t *x)
 {
-    sw_entry_t *e = sw_ring_claim(ring, step, hand->readers);
+    sw_entry_t *e = sw_sequence_claim(seq, step, hand->readers);
     e->what = what;
     bool part = blocks->list
-                    ? deal_listed(ring, e, step, hand, send, blocks, x)
-                    : deal_equal(ring, e, step, hand, send, blocks, x);
-    sw_ring_post(ring, e, step);
+                    ? deal_listed(seq, e, step, hand, send, blocks, x)
+                    : deal_equal(seq, e, step, hand, send, blocks, x);
+    sw_sequence_post(seq, e, step);
     if (part && x->part.form == SW_FORM_PACKED)
-        fill(ring, hand, blocks, x);
+        fill(seq, hand, blocks, x);
     return part;
 }
 
-int sw_deal_source(sw_ring_t *ring, int member, uint64_t step, uint32_t what,
+int sw_deal_source(sw_sequence_t *seq, int member, uint64_t step, uint32_t what,
                    int index, int own, sw_source_t *to)
 {
     int rc = SW_OK;
-    const sw_entry_t *e = sw_ring_await(ring, member, step, &rc);
+    const sw_entry_t *e = sw_sequence_await(seq, member, step, &rc);
     if (sw_unlikely(!e))
         return rc;
     if (sw_unlikely(e->what != what))
-        return sw_ring_mismatch(ring);
+        return sw_sequence_mismatch(seq);
     unsigned form = e->form & ~LISTED;
     bool part = form != SW_FORM_INLINE && form != SW_FORM_STAGED;
     const char *first = form == SW_FORM_INLINE
                             ? e->data
-                            : sw_ring_staged(ring, member, e->place);
-    to->ring = ring;
+                            : sw_sequence_staged(seq, member, e->place);
+    to->seq = seq;
     to->member = member;
-    to->peer = ring->peer[member];
+    to->peer = seq->peer[member];
     to->shown = NULL;
     to->packed = NULL;
     if (form == SW_FORM_SHOWN) {
@@ -294,11 +295,11 @@ int sw_deal_source(sw_ring_t *ring, int member, uint64_t step, uint32_t what,
     return SW_OK;
 }
 
-int sw_receive_deal(sw_ring_t *ring, int member, uint64_t step, uint32_t what,
-                    const sw_data_t *to, size_t room)
+int sw_receive_deal(sw_sequence_t *seq, int member, uint64_t step,
+                    uint32_t what, const sw_data_t *to, size_t room)
 {
     sw_source_t from;
-    int rc = sw_deal_source(ring, member, step, what, ring->me, member, &from);
+    int rc = sw_deal_source(seq, member, step, what, seq->me, member, &from);
     if (!rc)
         rc = sw_source_put(&from, to, sw_min(from.bytes, room));
     return rc ? rc : from.bytes > room ? SW_TRUNCATED : SW_OK;

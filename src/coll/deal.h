@@ -24,27 +24,27 @@ typedef struct {
 } sw_hand_t;
 
 /* A block for every member of the team. */
-static inline sw_hand_t sw_hand_all(const sw_ring_t *ring, size_t eager)
+static inline sw_hand_t sw_hand_all(const sw_sequence_t *seq, size_t eager)
 {
     return (sw_hand_t){
-        .n = ring->n, .own = ring->me, .readers = SW_READ_ALL, .eager = eager};
+        .n = seq->n, .own = seq->me, .readers = SW_READ_ALL, .eager = eager};
 }
 
 /* Deals. True when it exposed a part: the caller then waits for the readers'
  * done and calls sw_unexpose(x, false). The table of blocks must fit into
  * stage_max. */
-bool sw_deal(sw_ring_t *ring, uint64_t step, uint32_t what,
+bool sw_deal(sw_sequence_t *seq, uint64_t step, uint32_t what,
              const sw_hand_t *hand, const void *send,
              const sw_blocks_t *blocks, sw_exposed_t *x);
 
 /* Waits for a member's deal and describes its block `index`. `own` is the one
  * that stays with that member, or -1. Returns SW_OK or SW_MISMATCH. */
-int sw_deal_source(sw_ring_t *ring, int member, uint64_t step, uint32_t what,
+int sw_deal_source(sw_sequence_t *seq, int member, uint64_t step, uint32_t what,
                    int index, int own, sw_source_t *to);
 
 /* Waits for a member's deal and puts the block meant for us to `to`, which
  * holds `room` bytes. */
-int sw_receive_deal(sw_ring_t *ring, int member, uint64_t step, uint32_t what,
-                    const sw_data_t *to, size_t room);
+int sw_receive_deal(sw_sequence_t *seq, int member, uint64_t step,
+                    uint32_t what, const sw_data_t *to, size_t room);
 
 #endif

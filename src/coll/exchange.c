@@ -3,14 +3,14 @@
  */
 #include "exchange.h"
 
-int sw_sources(sw_ring_t *ring, uint64_t step, uint32_t what, const void *own,
-               size_t bytes, sw_source_t *from)
+int sw_sources(sw_sequence_t *seq, uint64_t step, uint32_t what,
+               const void *own, size_t bytes, sw_source_t *from)
 {
     int rc = SW_OK;
-    from[ring->me] = sw_source_own(own, bytes);
-    for (int k = 1; k < ring->n; k++) {
-        int member = sw_ring_right(ring, k);
-        int bad = sw_source(ring, member, step, what, &from[member]);
+    from[seq->me] = sw_source_own(own, bytes);
+    for (int k = 1; k < seq->n; k++) {
+        int member = sw_sequence_right(seq, k);
+        int bad = sw_source(seq, member, step, what, &from[member]);
         if (!bad && from[member].bytes != bytes)
             bad = SW_TRUNCATED;
         rc = rc ? rc : bad;
@@ -18,22 +18,22 @@ int sw_sources(sw_ring_t *ring, uint64_t step, uint32_t what, const void *own,
     return rc;
 }
 
-int sw_exchange(sw_ring_t *ring, uint64_t step, uint32_t what, const void *in,
-                void *out, size_t bytes, sw_exchange_t *x, sw_source_t *from,
-                sw_part_t *outs)
+int sw_exchange(sw_sequence_t *seq, uint64_t step, uint32_t what,
+                const void *in, void *out, size_t bytes, sw_exchange_t *x,
+                sw_source_t *from, sw_part_t *outs)
 {
-    sw_expose(ring, &x->in, in, bytes, true);
-    sw_expose(ring, &x->out, out, out ? bytes : 0, false);
-    sw_entry_t *e = sw_ring_claim(ring, step, SW_READ_ALL);
+    sw_expose(seq, &x->in, in, bytes, true);
+    sw_expose(seq, &x->out, out, out ? bytes : 0, false);
+    sw_entry_t *e = sw_sequence_claim(seq, step, SW_READ_ALL);
     e->what = what;
     e->bytes = bytes;
     e->form = (uint16_t)x->in.part.form;
     e->send = x->in.part;
     e->recv = x->out.part;
-    sw_ring_post(ring, e, step);
-    int rc = sw_sources(ring, step, what, in, bytes, from);
-    for (int i = 0; i < ring->n && !rc; i++)
-        outs[i] = sw_ring_entry(ring, i, step)->recv;
+    sw_sequence_post(seq, e, step);
+    int rc = sw_sources(seq, step, what, in, bytes, from);
+    for (int i = 0; i < seq->n && !rc; i++)
+        outs[i] = sw_sequence_entry(seq, i, step)->recv;
     return rc;
 }
 

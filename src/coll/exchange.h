@@ -10,8 +10,8 @@
 /* Waits for all members' payloads of this step. from[i] is member i's, and
  * from[me] stands for [own, own + bytes). A payload of another size than
  * `bytes` is SW_TRUNCATED. */
-int sw_sources(sw_ring_t *ring, uint64_t step, uint32_t what, const void *own,
-               size_t bytes, sw_source_t *from);
+int sw_sources(sw_sequence_t *seq, uint64_t step, uint32_t what,
+               const void *own, size_t bytes, sw_source_t *from);
 
 /* Exposes `in` for reading and `out` for reading or writing, posts both, and
  * waits for all members'. outs[i] is member i's `out`. Either may be NULL: not
@@ -20,9 +20,9 @@ typedef struct {
     sw_exposed_t in, out;
 } sw_exchange_t;
 
-int sw_exchange(sw_ring_t *ring, uint64_t step, uint32_t what, const void *in,
-                void *out, size_t bytes, sw_exchange_t *x, sw_source_t *from,
-                sw_part_t *outs);
+int sw_exchange(sw_sequence_t *seq, uint64_t step, uint32_t what,
+                const void *in, void *out, size_t bytes, sw_exchange_t *x,
+                sw_source_t *from, sw_part_t *outs);
 void sw_exchange_end(sw_exchange_t *x, bool written);
 
 /* Units per cache line, for slices of `elem`-byte elements. */

@@ -20,7 +20,7 @@
 
 /* What the members write into, and the places of the large blocks there. */
 typedef struct {
-    sw_ring_t *ring;
+    sw_sequence_t *seq;
     uint64_t step;
     size_t eager;           /* the team's                               */
     uint32_t what;
@@ -32,10 +32,10 @@ typedef struct {
 static int take(const root_t *r, int from, size_t room)
 {
     sw_source_t source;
-    int rc = sw_source(r->ring, from, r->step, r->what, &source);
+    int rc = sw_source(r->seq, from, r->step, r->what, &source);
     if (rc)
         return rc;
-    sw_ring_read_ahead(r->ring, from, r->step, source.bytes);
+    sw_sequence_read_ahead(r->seq, from, r->step, source.bytes);
     if (source.bytes > room)
         return SW_TRUNCATED;
     sw_data_t to = sw_block_data(r->blocks, r->recv, from);
@@ -45,13 +45,13 @@ static int take(const root_t *r, int from, size_t room)
 /* The root's own block, and those it expects to be staged. */
 static int fill_in(const root_t *r, const sw_data_t *send, size_t bytes)
 {
-    sw_ring_t *ring = r->ring;
-    size_t room = sw_block(r->blocks, ring->me).bytes;
-    sw_data_t own = sw_block_data(r->blocks, r->recv, ring->me);
+    sw_sequence_t *seq = r->seq;
+    size_t room = sw_block(r->blocks, seq->me).bytes;
+    sw_data_t own = sw_block_data(r->blocks, r->recv, seq->me);
     int rc = bytes > room ? SW_TRUNCATED : SW_OK;
     sw_keep(send, &own, sw_min(bytes, room));
-    for (int k = 1; k < ring->n; k++) {
-        int from = sw_ring_right(ring, k);
+    for (int k = 1; k < seq->n; k++) {
+        int from = sw_sequence_right(seq, k);
         room = sw_block(r->blocks, from).bytes;
         if (room == 0 || room > r->eager)
             continue;
@@ -65,7 +65,7 @@ static int fill_in(const root_t *r, const sw_data_t *send, size_t bytes)
 static uint64_t large(const root_t *r, int i)
 {
     uint64_t bytes = sw_block(r->blocks, i).bytes;
-    return i == r->ring->me || bytes <= r->eager ? 0 : bytes;
+    return i == r->seq->me || bytes <= r->eager ? 0 : bytes;
 }
 
 /* Where the large blocks lie in the root's buffer. */
@@ -77,7 +77,7 @@ typedef struct {
 static large_t large_blocks(const root_t *r)
 {
     large_t l = {INT64_MAX, INT64_MIN, 0};
-    for (int i = 0; i < r->ring->n; i++) {
+    for (int i = 0; i < r->seq->n; i++) {
         sw_extent_t b = sw_block(r->blocks, i);
         if (!large(r, i))
             continue;
@@ -93,10 +93,10 @@ static large_t large_blocks(const root_t *r)
  * elsewhere. */
 static bool show(const root_t *r, sw_entry_t *e)
 {
-    SW_ARRAY(uint64_t, bytes, r->ring->n);
-    for (int i = 0; i < r->ring->n; i++)
+    SW_ARRAY(uint64_t, bytes, r->seq->n);
+    for (int i = 0; i < r->seq->n; i++)
         bytes[i] = large(r, i);
-    return sw_show_blocks(r->ring, e, r->step, SW_READ_ALL, r->ring->n,
+    return sw_show_blocks(r->seq, e, r->step, SW_READ_ALL, r->seq->n,
                           r->blocks->data, bytes);
 }
 
@@ -109,10 +109,10 @@ static void open_up(const root_t *r, sw_entry_t *e, const char *to,
     e->recv = offset != UINT64_MAX
         ? (sw_part_t){.form = SW_FORM_ARENA, .address = offset}
         : (sw_part_t){.form = SW_FORM_CMA, .address = (uintptr_t)to};
-    sw_extent_t *table = (sw_extent_t *)sw_ring_claim_stage(
-        r->ring, r->step, SW_READ_ALL, (size_t)r->ring->n * sizeof *table, e);
+    sw_extent_t *table = (sw_extent_t *)sw_sequence_claim_stage(
+        r->seq, r->step, SW_READ_ALL, (size_t)r->seq->n * sizeof *table, e);
     int64_t at = 0;
-    for (int i = 0; i < r->ring->n; i++) {
+    for (int i = 0; i < r->seq->n; i++) {
         uint64_t bytes = large(r, i);
         int64_t place = packed ? at : sw_block(r->blocks, i).offset - low;
         table[i] = (sw_extent_t){place, bytes};
@@ -126,10 +126,10 @@ static uint64_t direct(const root_t *r, large_t l)
 {
     uint64_t offset = sw_arena_offset(r->recv + l.low,
                                       (size_t)(l.high - l.low));
-    for (int i = 0; i < r->ring->n && offset != UINT64_MAX; i++) {
+    for (int i = 0; i < r->seq->n && offset != UINT64_MAX; i++) {
         uint64_t bytes = large(r, i);
         char *at = r->recv + sw_block(r->blocks, i).offset;
-        if (bytes && sw_direct(r->ring->team, at, bytes) == UINT64_MAX)
+        if (bytes && sw_direct(r->seq->team, at, bytes) == UINT64_MAX)
             offset = UINT64_MAX;
         else if (bytes)
             sw_show_stage(at, bytes);
@@ -142,14 +142,14 @@ static uint64_t direct(const root_t *r, large_t l)
  * the blocks themselves. */
 static char *stand_in(const root_t *r, large_t l, uint64_t *offset)
 {
-    sw_ring_t *ring = r->ring;
+    sw_sequence_t *seq = r->seq;
     char *copy = NULL;
     *offset = UINT64_MAX;
-    if (!r->blocks->data && ring->team->arena)
+    if (!r->blocks->data && seq->team->arena)
         *offset = direct(r, l);
     if (*offset != UINT64_MAX)
         return NULL;
-    if (r->blocks->data ? ring->team->arena : sw_better_copied(ring, l.total))
+    if (r->blocks->data ? seq->team->arena : sw_better_copied(seq, l.total))
         copy = sw_temporary_shared(l.total, offset);
     if (!copy && r->blocks->data)
         copy = sw_temporary(l.total);
@@ -162,8 +162,8 @@ static char *stand_in(const root_t *r, large_t l, uint64_t *offset)
  * loads and stores. */
 static char *invite(const root_t *r, large_t l, bool *mapped)
 {
-    sw_ring_t *ring = r->ring;
-    sw_entry_t *e = sw_ring_claim(ring, r->step, SW_READ_ALL);
+    sw_sequence_t *seq = r->seq;
+    sw_entry_t *e = sw_sequence_claim(seq, r->step, SW_READ_ALL);
     e->what = r->what;
     e->bytes = 0;
     char *copy = NULL;
@@ -174,7 +174,7 @@ static char *invite(const root_t *r, large_t l, bool *mapped)
         *mapped = !copy && offset != UINT64_MAX;
         open_up(r, e, copy ? copy : r->recv + l.low, offset, copy, l.low);
     }
-    sw_ring_post(ring, e, r->step);
+    sw_sequence_post(seq, e, r->step);
     return copy;
 }
 
@@ -184,11 +184,11 @@ static int settle(const root_t *r, char *copy, bool mapped)
 {
     size_t at = 0;
     int rc = SW_OK;
-    for (int i = 0; i < r->ring->n; i++) {
+    for (int i = 0; i < r->seq->n; i++) {
         uint64_t bytes = large(r, i);
         if (!bytes)
             continue;
-        unsigned form = sw_ring_entry(r->ring, i, r->step)->form;
+        unsigned form = sw_sequence_entry(r->seq, i, r->step)->form;
         int bad = SW_OK;
         if (form == SW_FORM_INLINE || form == SW_FORM_STAGED) {
             bad = take(r, i, bytes);
@@ -216,7 +216,7 @@ static int receive(const root_t *r, const sw_data_t *send, size_t bytes)
         copy = invite(r, l, &mapped);
     int rc = fill_in(r, send, bytes);
     if (l.total) {
-        sw_ring_await_done_all(r->ring, r->step);
+        sw_sequence_await_done_all(r->seq, r->step);
         int bad = settle(r, copy, mapped);
         rc = rc ? rc : bad;
     }
@@ -238,11 +238,11 @@ static int write_shown(const sw_peer_t *root, const sw_shown_block_t *table,
     return SW_OK;
 }
 
-static int write_part(sw_ring_t *ring, int root, const sw_part_t *recv,
+static int write_part(sw_sequence_t *seq, int root, const sw_part_t *recv,
                       sw_extent_t block, const sw_data_t *send, size_t bytes)
 {
     uint64_t offset = (uint64_t)block.offset;
-    char *window = sw_peer_window(ring->peer[root], recv, offset);
+    char *window = sw_peer_window(seq->peer[root], recv, offset);
     char *packed = NULL;
     if (block.bytes < bytes)
         return SW_TRUNCATED;
@@ -254,68 +254,68 @@ static int write_part(sw_ring_t *ring, int root, const sw_part_t *recv,
         packed = sw_temporary(bytes);
         sw_data_pack(send, bytes, packed);
     }
-    int rc = sw_ring_write(ring, root, recv, offset,
-                           packed ? packed : send->at, bytes);
+    int rc = sw_sequence_write(seq, root, recv, offset,
+                               packed ? packed : send->at, bytes);
     sw_temporary_free(packed);
     return rc;
 }
 
 /* Announces a large block, and writes it where the root wants it. */
-static int send_large(sw_ring_t *ring, int root, uint64_t step, uint32_t what,
-                      const sw_data_t *send, size_t bytes)
+static int send_large(sw_sequence_t *seq, int root, uint64_t step,
+                      uint32_t what, const sw_data_t *send, size_t bytes)
 {
-    sw_entry_t *mine = sw_ring_claim(ring, step, root);
+    sw_entry_t *mine = sw_sequence_claim(seq, step, root);
     mine->what = what;
     mine->form = SW_FORM_NONE;
     mine->bytes = bytes;
-    sw_ring_post(ring, mine, step);
+    sw_sequence_post(seq, mine, step);
     int rc = SW_OK;
-    const sw_entry_t *e = sw_ring_await(ring, root, step, &rc);
+    const sw_entry_t *e = sw_sequence_await(seq, root, step, &rc);
     if (!e)
         return rc;
     if (e->what != what)
-        return sw_ring_mismatch(ring);
-    if (!sw_ring_touch(ring))
+        return sw_sequence_mismatch(seq);
+    if (!sw_sequence_touch(seq))
         return SW_BROKEN;
-    const char *table = sw_ring_staged(ring, root, e->place);
+    const char *table = sw_sequence_staged(seq, root, e->place);
     if (e->form == SW_FORM_SHOWN)
-        rc = write_shown(ring->peer[root], (const sw_shown_block_t *)table,
-                         ring->me, send, bytes);
+        rc = write_shown(seq->peer[root], (const sw_shown_block_t *)table,
+                         seq->me, send, bytes);
     else
-        rc = write_part(ring, root, &e->recv,
-                        ((const sw_extent_t *)table)[ring->me], send, bytes);
-    sw_ring_touched(ring);
+        rc = write_part(seq, root, &e->recv,
+                        ((const sw_extent_t *)table)[seq->me], send, bytes);
+    sw_sequence_touched(seq);
     return rc;
 }
 
-static int gather(sw_ring_t *ring, int root, uint32_t what,
+static int gather(sw_sequence_t *seq, int root, uint32_t what,
                   const sw_data_t *send, size_t bytes, void *recv,
                   const sw_blocks_t *blocks)
 {
-    uint64_t step = ++ring->step;
-    size_t eager = ring->team->eager;
+    uint64_t step = ++seq->step;
+    size_t eager = seq->team->eager;
     int rc = SW_OK;
-    if (ring->me == root)
-        rc = receive(&(root_t){ring, step, eager, what, recv, blocks}, send,
+    if (seq->me == root)
+        rc = receive(&(root_t){seq, step, eager, what, recv, blocks}, send,
                      bytes);
     else if (bytes > eager)
-        rc = send_large(ring, root, step, what, send, bytes);
+        rc = send_large(seq, root, step, what, send, bytes);
     else
-        sw_stage_data(ring, step, what, root, send, bytes);
-    sw_ring_done(ring, step);
+        sw_stage_data(seq, step, what, root, send, bytes);
+    sw_sequence_done(seq, step);
     return rc;
 }
 
-int sw_coll_gather(sw_ring_t *ring, int root, const sw_data_t *send,
+int sw_coll_gather(sw_sequence_t *seq, int root, const sw_data_t *send,
                    size_t bytes, void *recv, const sw_blocks_t *blocks)
 {
-    return gather(ring, root, sw_what(SW_COLL_GATHER, root), send, bytes, recv,
+    return gather(seq, root, sw_what(SW_COLL_GATHER, root), send, bytes, recv,
                   blocks);
 }
 
-int sw_coll_gatherv(sw_ring_t *ring, int root, const sw_data_t *send,
+int sw_coll_gatherv(sw_sequence_t *seq, int root, const sw_data_t *send,
                     size_t bytes, void *recv, const sw_blocks_t *blocks)
 {
-    return gather(ring, root, sw_what(SW_COLL_GATHERV, root), send, bytes,
+    return gather(seq, root, sw_what(SW_COLL_GATHERV, root), send, bytes,
                   recv, blocks);
 }

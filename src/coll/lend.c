@@ -5,7 +5,7 @@
  * place, and room in which the keeper says what has come.
  *
  * The keeper says that it is done when it needs nothing more of the members'
- * memory. A member that gives up meanwhile (ring.h) leaves its list and its
+ * memory. A member that gives up meanwhile (sequence.h) leaves its list and its
  * copies as they are: the keeper may be about to write there.
  */
 #include "lend.h"
@@ -28,20 +28,20 @@ static int first(int one, int other)
     return one ? one : other;
 }
 
-void sw_hand_in(sw_ring_t *ring, int keeper, const sw_data_t *data,
+void sw_hand_in(sw_sequence_t *seq, int keeper, const sw_data_t *data,
                 size_t bytes)
 {
     sw_exposed_t x = {.copy = NULL};
-    uint64_t step = ++ring->step;
-    size_t eager = sw_eager(ring->team->eager, data->layout != NULL);
-    if (sw_offer(ring, step, sw_what(HANDED, keeper), keeper, eager, data,
+    uint64_t step = ++seq->step;
+    size_t eager = sw_eager(seq->team->eager, data->layout != NULL);
+    if (sw_offer(seq, step, sw_what(HANDED, keeper), keeper, eager, data,
                  bytes, &x)) {
         sw_show_hold();
-        sw_ring_await_done(ring, keeper, step);
-        if (!ring->broken)
+        sw_sequence_await_done(seq, keeper, step);
+        if (!seq->broken)
             sw_unexpose(&x, false);
     }
-    sw_ring_done(ring, step);
+    sw_sequence_done(seq, step);
 }
 
 /* Finds one block: where it lies, or in a copy of `bytes` bytes. */
@@ -55,22 +55,21 @@ static int find(const sw_source_t *source, size_t bytes, sw_spot_t *to)
     return sw_source_copy(source, 0, to->at, sw_min(bytes, source->bytes));
 }
 
-int sw_collect(sw_ring_t *ring, const sw_data_t *own, size_t bytes,
+int sw_collect(sw_sequence_t *seq, const sw_data_t *own, size_t bytes,
                const size_t *each, sw_spot_t *place)
 {
-    uint64_t step = ++ring->step;
+    uint64_t step = ++seq->step;
     int rc = SW_OK;
-    for (int i = 0; i < ring->n; i++) {
+    for (int i = 0; i < seq->n; i++) {
         sw_source_t source = sw_source_own(own->at, bytes);
         int bad = SW_OK;
-        if (i != ring->me) {
-            bad = sw_source(ring, i, step, sw_what(HANDED, ring->me),
-                            &source);
+        if (i != seq->me) {
+            bad = sw_source(seq, i, step, sw_what(HANDED, seq->me), &source);
             if (bad)
                 source = sw_source_own(NULL, 0);
         }
         size_t wants = each ? *each : source.bytes;
-        if (i == ring->me && own->layout && wants) {
+        if (i == seq->me && own->layout && wants) {
             place[i] = (sw_spot_t){.bytes = wants, .came = wants};
             place[i].at = place[i].copy = sw_temporary(wants);
             sw_data_pack(own, sw_min(bytes, wants), place[i].at);
@@ -84,30 +83,30 @@ int sw_collect(sw_ring_t *ring, const sw_data_t *own, size_t bytes,
     return rc;
 }
 
-void sw_collect_end(sw_ring_t *ring, sw_spot_t *place)
+void sw_collect_end(sw_sequence_t *seq, sw_spot_t *place)
 {
-    sw_ring_done(ring, ring->step);
-    for (int i = 0; i < ring->n; i++)
+    sw_sequence_done(seq, seq->step);
+    for (int i = 0; i < seq->n; i++)
         sw_temporary_free(place[i].copy);
 }
 
 /* Posts where the list lies, and waits until the keeper needs it no more. */
-static void post(sw_ring_t *ring, int keeper, uint64_t step,
+static void post(sw_sequence_t *seq, int keeper, uint64_t step,
                  const sw_exposed_t *list)
 {
-    sw_entry_t *e = sw_ring_claim(ring, step, keeper);
+    sw_entry_t *e = sw_sequence_claim(seq, step, keeper);
     e->what = sw_what(LENT, keeper);
     e->form = SW_FORM_NONE;
     e->bytes = list->bytes;
     e->send = list->part;
-    sw_ring_post(ring, e, step);
-    sw_ring_await_done(ring, keeper, step);
+    sw_sequence_post(seq, e, step);
+    sw_sequence_await_done(seq, keeper, step);
 }
 
-void sw_lend(sw_ring_t *ring, int keeper, sw_spot_t *place, int count,
+void sw_lend(sw_sequence_t *seq, int keeper, sw_spot_t *place, int count,
              bool written)
 {
-    uint64_t step = ++ring->step;
+    uint64_t step = ++seq->step;
     if (count) {
         size_t bytes = (size_t)count * sizeof(struct sw_lent);
         struct sw_lent *lent = sw_temporary(bytes);
@@ -115,12 +114,12 @@ void sw_lend(sw_ring_t *ring, int keeper, sw_spot_t *place, int count,
                                                    sizeof *each);
         sw_show_hold();
         for (int i = 0; i < count; i++) {
-            sw_expose(ring, &each[i], place[i].at, place[i].bytes, true);
+            sw_expose(seq, &each[i], place[i].at, place[i].bytes, true);
             lent[i] = (struct sw_lent){each[i].part, 0};
         }
-        sw_expose(ring, &list, lent, bytes, true);
-        post(ring, keeper, step, &list);
-        if (!ring->broken) {
+        sw_expose(seq, &list, lent, bytes, true);
+        post(seq, keeper, step, &list);
+        if (!seq->broken) {
             sw_unexpose(&list, true);
             for (int i = 0; i < count; i++) {
                 sw_unexpose(&each[i], written);
@@ -130,29 +129,29 @@ void sw_lend(sw_ring_t *ring, int keeper, sw_spot_t *place, int count,
         }
         free(each);
     }
-    sw_ring_done(ring, step);
+    sw_sequence_done(seq, step);
 }
 
-void sw_borrow_begin(sw_ring_t *ring)
+void sw_borrow_begin(sw_sequence_t *seq)
 {
-    ring->step++;
+    seq->step++;
 }
 
 /* The keeper's copy of a member's list; NULL: the member has none for it. */
-static struct sw_lent *list_of(sw_ring_t *ring, int member, int count,
+static struct sw_lent *list_of(sw_sequence_t *seq, int member, int count,
                                sw_loan_t *loan, int *rc)
 {
-    const sw_entry_t *e = sw_ring_await(ring, member, ring->step, rc);
+    const sw_entry_t *e = sw_sequence_await(seq, member, seq->step, rc);
     size_t bytes = (size_t)count * sizeof(struct sw_lent);
     if (!e)
         return NULL;
-    if (e->what != sw_what(LENT, ring->me) || e->bytes != bytes) {
-        *rc = sw_ring_mismatch(ring);
+    if (e->what != sw_what(LENT, seq->me) || e->bytes != bytes) {
+        *rc = sw_sequence_mismatch(seq);
         return NULL;
     }
     *loan = (sw_loan_t){.owner = member, .part = e->send,
                         .list = sw_array_memory(bytes), .count = count};
-    *rc = sw_ring_read(ring, member, &loan->part, 0, loan->list, bytes);
+    *rc = sw_sequence_read(seq, member, &loan->part, 0, loan->list, bytes);
     if (*rc) {
         free(loan->list);
         loan->list = NULL;
@@ -160,13 +159,13 @@ static struct sw_lent *list_of(sw_ring_t *ring, int member, int count,
     return loan->list;
 }
 
-int sw_borrow(sw_ring_t *ring, int member, bool written, sw_spot_t *place,
+int sw_borrow(sw_sequence_t *seq, int member, bool written, sw_spot_t *place,
               int count, sw_loan_t *loan)
 {
     int rc = SW_OK;
     *loan = (sw_loan_t){.list = NULL};
-    const struct sw_lent *lent = list_of(ring, member, count, loan, &rc);
-    if (written && !sw_ring_touch(ring)) {
+    const struct sw_lent *lent = list_of(seq, member, count, loan, &rc);
+    if (written && !sw_sequence_touch(seq)) {
         free(loan->list);
         lent = loan->list = NULL;
         rc = SW_BROKEN;
@@ -174,7 +173,7 @@ int sw_borrow(sw_ring_t *ring, int member, bool written, sw_spot_t *place,
     for (int i = 0; i < count; i++) {
         const sw_part_t *part = lent ? &lent[i].part : &(sw_part_t){0};
         place[i].bytes = part->bytes;
-        place[i].at = sw_peer_window(ring->peer[member], part, 0);
+        place[i].at = sw_peer_window(seq->peer[member], part, 0);
         place[i].copy = NULL;
         if (!written)
             place[i].came = part->bytes;
@@ -182,13 +181,13 @@ int sw_borrow(sw_ring_t *ring, int member, bool written, sw_spot_t *place,
             continue;
         place[i].at = place[i].copy = sw_temporary(part->bytes);
         if (!written)
-            rc = first(sw_ring_read(ring, member, part, 0, place[i].at,
-                                    part->bytes), rc);
+            rc = first(sw_sequence_read(seq, member, part, 0, place[i].at,
+                                        part->bytes), rc);
     }
     return rc;
 }
 
-int sw_give_back(sw_ring_t *ring, bool written, sw_spot_t *place,
+int sw_give_back(sw_sequence_t *seq, bool written, sw_spot_t *place,
                  sw_loan_t *loan)
 {
     int rc = SW_OK;
@@ -196,43 +195,43 @@ int sw_give_back(sw_ring_t *ring, bool written, sw_spot_t *place,
         struct sw_lent *lent = &loan->list[i];
         size_t bytes = sw_min(place[i].came, place[i].bytes);
         lent->came = place[i].came;
-        if (written && place[i].copy && !ring->broken)
-            rc = first(rc, sw_ring_write(ring, loan->owner, &lent->part, 0,
-                                         place[i].at, bytes));
+        if (written && place[i].copy && !seq->broken)
+            rc = first(rc, sw_sequence_write(seq, loan->owner, &lent->part, 0,
+                                             place[i].at, bytes));
         sw_temporary_free(place[i].copy);
     }
     size_t all = (size_t)loan->count * sizeof *loan->list;
-    if (written && loan->list && !ring->broken)
-        rc = first(rc, sw_ring_write(ring, loan->owner, &loan->part, 0,
-                                     loan->list, all));
+    if (written && loan->list && !seq->broken)
+        rc = first(rc, sw_sequence_write(seq, loan->owner, &loan->part, 0,
+                                         loan->list, all));
     free(loan->list);
     loan->list = NULL;
     return rc;
 }
 
-void sw_borrow_end(sw_ring_t *ring)
+void sw_borrow_end(sw_sequence_t *seq)
 {
-    sw_ring_touched(ring);
-    sw_ring_done(ring, ring->step);
+    sw_sequence_touched(seq);
+    sw_sequence_done(seq, seq->step);
 }
 
-void sw_lend_call(sw_ring_t *ring)
+void sw_lend_call(sw_sequence_t *seq)
 {
-    uint64_t step = ++ring->step;
-    sw_entry_t *e = sw_ring_claim(ring, step, SW_READ_ALL);
-    e->what = sw_what(CALLED, ring->me);
+    uint64_t step = ++seq->step;
+    sw_entry_t *e = sw_sequence_claim(seq, step, SW_READ_ALL);
+    e->what = sw_what(CALLED, seq->me);
     e->form = SW_FORM_NONE;
     e->bytes = 0;
-    sw_ring_post(ring, e, step);
-    sw_ring_done(ring, step);
+    sw_sequence_post(seq, e, step);
+    sw_sequence_done(seq, step);
 }
 
-bool sw_lend_called(sw_ring_t *ring, int keeper)
+bool sw_lend_called(sw_sequence_t *seq, int keeper)
 {
     int rc = SW_OK;
-    const sw_entry_t *e = sw_ring_await(ring, keeper, ring->step + 1, &rc);
+    const sw_entry_t *e = sw_sequence_await(seq, keeper, seq->step + 1, &rc);
     if (!e || e->what != sw_what(CALLED, keeper))
         return false;
-    sw_ring_done(ring, ++ring->step);
+    sw_sequence_done(seq, ++seq->step);
     return true;
 }

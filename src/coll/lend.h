@@ -1,7 +1,7 @@
 /*
  * lend.h - members lend memory to one of them, the keeper, while it does
- * something that knows nothing of rings: it lets the host send from there, or
- * receive into there.
+ * something that knows nothing of sequences: it lets the host send from there,
+ * or receive into there.
  *
  * The keeper gets addresses. A block in its owner's arena it has mapped, so
  * no member copies it. Of other memory the keeper has a copy, which it writes
@@ -12,8 +12,8 @@
  * member *lends* a list of places until the keeper has read or written them
  * all. Where the keeper alone knows that it will borrow, it *calls* first.
  *
- * Each is one step of the ring (ring.h), for all members of the team. Between
- * the beginning and the end of its step the keeper takes no other.
+ * Each is one step of the sequence (sequence.h), for all members of the team.
+ * Between the beginning and the end of its step the keeper takes no other.
  *
  * A network may register what the keeper sends from or receives into. It then
  * holds the file's pages, and the owner cannot know how long. So a process
@@ -32,17 +32,17 @@ typedef struct {
 } sw_spot_t;
 
 /* A member hands its block in. */
-SW_API void sw_hand_in(sw_ring_t *ring, int keeper, const sw_data_t *data,
+SW_API void sw_hand_in(sw_sequence_t *seq, int keeper, const sw_data_t *data,
                        size_t bytes);
 /* The keeper finds the blocks of all, its own as well. `each`: it expects so
  * many bytes of all, and makes them so many; NULL: it expects nothing. */
-SW_API int sw_collect(sw_ring_t *ring, const sw_data_t *own, size_t bytes,
+SW_API int sw_collect(sw_sequence_t *seq, const sw_data_t *own, size_t bytes,
                       const size_t *each, sw_spot_t *place);
-SW_API void sw_collect_end(sw_ring_t *ring, sw_spot_t *place);
+SW_API void sw_collect_end(sw_sequence_t *seq, sw_spot_t *place);
 
 /* A member lends `count` places; `written`: the keeper writes them, and `came`
  * of each. A member with none has no part, and waits for nothing. */
-SW_API void sw_lend(sw_ring_t *ring, int keeper, sw_spot_t *place, int count,
+SW_API void sw_lend(sw_sequence_t *seq, int keeper, sw_spot_t *place, int count,
                     bool written);
 
 /* What the keeper has of one member's list. */
@@ -55,16 +55,16 @@ typedef struct {
 
 /* The keeper borrows from any members in one step. Where one of them fails,
  * its places have no bytes. */
-SW_API void sw_borrow_begin(sw_ring_t *ring);
-SW_API int sw_borrow(sw_ring_t *ring, int member, bool written,
+SW_API void sw_borrow_begin(sw_sequence_t *seq);
+SW_API int sw_borrow(sw_sequence_t *seq, int member, bool written,
                      sw_spot_t *place, int count, sw_loan_t *loan);
-SW_API int sw_give_back(sw_ring_t *ring, bool written, sw_spot_t *place,
+SW_API int sw_give_back(sw_sequence_t *seq, bool written, sw_spot_t *place,
                         sw_loan_t *loan);
-SW_API void sw_borrow_end(sw_ring_t *ring);
+SW_API void sw_borrow_end(sw_sequence_t *seq);
 
 /* The keeper calls: the members lend in the step after this one. */
-SW_API void sw_lend_call(sw_ring_t *ring);
+SW_API void sw_lend_call(sw_sequence_t *seq);
 /* Has it called, in the next step? If not, it deals (deal.h). */
-SW_API bool sw_lend_called(sw_ring_t *ring, int keeper);
+SW_API bool sw_lend_called(sw_sequence_t *seq, int keeper);
 
 #endif

@@ -30,25 +30,25 @@ void sw_neighbours_sort(sw_neighbours_t *to, int me)
 
 /* Finds what a member offers on an edge. A member that has posted this step is
  * done with the one before. */
-static int source(sw_ring_t *ring, int member, uint64_t step, uint32_t what,
+static int source(sw_sequence_t *seq, int member, uint64_t step, uint32_t what,
                   const int *index, int edge, sw_source_t *to)
 {
     int rc =
-        index ? sw_deal_source(ring, member, step, what, index[edge], -1, to)
-              : sw_source(ring, member, step, what, to);
-    if (!rc && ring->known[member] < step - 1)
-        ring->known[member] = step - 1;
+        index ? sw_deal_source(seq, member, step, what, index[edge], -1, to)
+              : sw_source(seq, member, step, what, to);
+    if (!rc && seq->known[member] < step - 1)
+        seq->known[member] = step - 1;
     return rc;
 }
 
 /* Receives on all edges. `index`: which block of its sender comes on each;
  * NULL: the one that goes on all edges. */
-static int receive(sw_ring_t *ring, uint64_t step, uint32_t what,
+static int receive(sw_sequence_t *seq, uint64_t step, uint32_t what,
                    const int *index, const void *send,
                    const sw_blocks_t *sends, void *recv,
                    const sw_blocks_t *recvs)
 {
-    const sw_neighbours_t *all = ring->neighbours;
+    const sw_neighbours_t *all = seq->neighbours;
     int rc = SW_OK;
     for (int k = 0; k < all->ins; k++) {
         int edge = all->first + k;
@@ -59,13 +59,13 @@ static int receive(sw_ring_t *ring, uint64_t step, uint32_t what,
             continue;
         sw_data_t to = sw_block_data(recvs, recv, edge);
         sw_source_t from;
-        if (member == ring->me) {
+        if (member == seq->me) {
             int block = index ? index[edge] : 0;
             sw_data_t own = sw_block_data(sends, send, block);
             from.bytes = sw_block(sends, block).bytes;
             sw_keep(&own, &to, sw_min(from.bytes, room));
         } else {
-            bad = source(ring, member, step, what, index, edge, &from);
+            bad = source(seq, member, step, what, index, edge, &from);
             if (!bad)
                 bad = sw_source_put(&from, &to, sw_min(from.bytes, room));
         }
@@ -76,49 +76,49 @@ static int receive(sw_ring_t *ring, uint64_t step, uint32_t what,
     return rc;
 }
 
-static void conclude(sw_ring_t *ring, uint64_t step, bool part,
+static void conclude(sw_sequence_t *seq, uint64_t step, bool part,
                      sw_exposed_t *x)
 {
-    sw_ring_done(ring, step);
+    sw_sequence_done(seq, step);
     if (!part)
         return;
-    for (int i = 0; i < ring->neighbours->readers; i++)
-        sw_ring_await_done(ring, ring->neighbours->reader[i], step);
+    for (int i = 0; i < seq->neighbours->readers; i++)
+        sw_sequence_await_done(seq, seq->neighbours->reader[i], step);
     sw_unexpose(x, false);
 }
 
-int sw_coll_neighbor_allgather(sw_ring_t *ring, const sw_data_t *send,
+int sw_coll_neighbor_allgather(sw_sequence_t *seq, const sw_data_t *send,
                                size_t bytes, void *recv,
                                const sw_blocks_t *recvs)
 {
     uint32_t what = sw_what(SW_COLL_NEIGHBOR_ALLGATHER, 0);
-    uint64_t step = ++ring->step;
+    uint64_t step = ++seq->step;
     sw_blocks_t own = {.bytes = bytes, .data = send};
     sw_exposed_t x;
     bool part =
-        sw_offer(ring, step, what, SW_READ_NEIGHBOURS,
-                 sw_eager(ring->team->eager, send->layout), send, bytes, &x);
-    int rc = receive(ring, step, what, NULL, NULL, &own, recv, recvs);
-    conclude(ring, step, part, &x);
+        sw_offer(seq, step, what, SW_READ_NEIGHBOURS,
+                 sw_eager(seq->team->eager, send->layout), send, bytes, &x);
+    int rc = receive(seq, step, what, NULL, NULL, &own, recv, recvs);
+    conclude(seq, step, part, &x);
     return rc;
 }
 
-int sw_coll_neighbor_alltoall(sw_ring_t *ring, const void *send,
+int sw_coll_neighbor_alltoall(sw_sequence_t *seq, const void *send,
                               const sw_blocks_t *sends, const int *index,
                               void *recv, const sw_blocks_t *recvs)
 {
     uint32_t what = sw_what(SW_COLL_NEIGHBOR_ALLTOALL, 0);
-    uint64_t step = ++ring->step;
-    const sw_neighbours_t *all = ring->neighbours;
+    uint64_t step = ++seq->step;
+    const sw_neighbours_t *all = seq->neighbours;
     sw_hand_t hand = {.n = all->outs,
                       .own = -1,
                       .readers = SW_READ_NEIGHBOURS,
-                      .eager = sw_eager(ring->team->eager, sends->data),
+                      .eager = sw_eager(seq->team->eager, sends->data),
                       .to = all->out,
-                      .me = ring->me};
+                      .me = seq->me};
     sw_exposed_t x;
-    bool part = sw_deal(ring, step, what, &hand, send, sends, &x);
-    int rc = receive(ring, step, what, index, send, sends, recv, recvs);
-    conclude(ring, step, part, &x);
+    bool part = sw_deal(seq, step, what, &hand, send, sends, &x);
+    int rc = receive(seq, step, what, index, send, sends, recv, recvs);
+    conclude(seq, step, part, &x);
     return rc;
 }

@@ -1,6 +1,6 @@
 /*
  * neighbours.h - a member's adjacency in the neighbourhood collectives of a
- * ring.
+ * sequence.
  *
  * A member has two lists, in the order of the blocks in its buffers: the
  * members that it sends to, and those that it receives from. A list may name a

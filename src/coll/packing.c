@@ -7,11 +7,11 @@
 
 #define STEP ((size_t)16 << 10)
 
-bool sw_packing(sw_ring_t *ring, sw_exposed_t *x, size_t n)
+bool sw_packing(sw_sequence_t *seq, sw_exposed_t *x, size_t n)
 {
     uint64_t there = UINT64_MAX;
     sw_packed_t *p = NULL;
-    if (ring->team->arena)
+    if (seq->team->arena)
         p = sw_temporary_shared(sizeof *p + n, &there);
     if (!p)
         p = sw_temporary(sizeof *p + n);
@@ -25,7 +25,7 @@ bool sw_packing(sw_ring_t *ring, sw_exposed_t *x, size_t n)
     return true;
 }
 
-void sw_packing_add(sw_ring_t *ring, sw_exposed_t *x, const sw_data_t *data,
+void sw_packing_add(sw_sequence_t *seq, sw_exposed_t *x, const sw_data_t *data,
                     size_t n)
 {
     sw_packed_t *p = x->packed;
@@ -35,13 +35,13 @@ void sw_packing_add(sw_ring_t *ring, sw_exposed_t *x, const sw_data_t *data,
         end = n - at < 2 * STEP ? n : at + STEP;
         sw_data_copy(data, &to, at, end);
         atomic_store_explicit(&p->ready, before + end, memory_order_release);
-        sw_doorbell_ring(&sw_ring_lane(ring, ring->me)->doorbell);
+        sw_doorbell_ring(&sw_sequence_lane(seq, seq->me)->doorbell);
     }
 }
 
-void sw_packing_end(sw_ring_t *ring, sw_exposed_t *x)
+void sw_packing_end(sw_sequence_t *seq, sw_exposed_t *x)
 {
     sw_packed_t *p = x->packed;
-    sw_expose(ring, x, p->data, x->bytes, true);
+    sw_expose(seq, x, p->data, x->bytes, true);
     x->packed = p;
 }

@@ -19,10 +19,10 @@ typedef struct sw_packed {
 /* Makes room for n bytes, exposed as x->part. True: the part is SW_FORM_PACKED,
  * and the caller posts it, then fills it. False: readers cannot follow. The
  * caller then fills it and calls sw_packing_end before it posts the entry. */
-bool sw_packing(sw_ring_t *ring, sw_exposed_t *x, size_t n);
+bool sw_packing(sw_sequence_t *seq, sw_exposed_t *x, size_t n);
 /* Packs n bytes behind those that are there. */
-void sw_packing_add(sw_ring_t *ring, sw_exposed_t *x, const sw_data_t *data,
+void sw_packing_add(sw_sequence_t *seq, sw_exposed_t *x, const sw_data_t *data,
                     size_t n);
-void sw_packing_end(sw_ring_t *ring, sw_exposed_t *x);
+void sw_packing_end(sw_sequence_t *seq, sw_exposed_t *x);
 
 #endif

@@ -11,7 +11,7 @@ void *sw_shared_copy(size_t n)
     return sw_temporary_shared(n, &there);
 }
 
-void sw_expose_at(sw_ring_t *ring, sw_exposed_t *to, const void *p, size_t n,
+void sw_expose_at(sw_sequence_t *seq, sw_exposed_t *to, const void *p, size_t n,
                   uint64_t direct, bool in)
 {
     *to = (sw_exposed_t){.user = (void *)(uintptr_t)p, .bytes = n};
@@ -29,7 +29,7 @@ void sw_expose_at(sw_ring_t *ring, sw_exposed_t *to, const void *p, size_t n,
     }
     /* One copy of a small private buffer here costs less than a system call
      * in each reader. */
-    if (sw_better_copied(ring, n))
+    if (sw_better_copied(seq, n))
         to->copy = sw_shared_copy(n);
     if (!to->copy) {
         to->part.form = SW_FORM_CMA;
@@ -67,77 +67,79 @@ void sw_unexpose(sw_exposed_t *x, bool out)
     x->copy = NULL;
 }
 
-bool sw_show_blocks(sw_ring_t *ring, sw_entry_t *e, uint64_t step, int readers,
-                    int n, const sw_data_t *data, const uint64_t *bytes)
+bool sw_show_blocks(sw_sequence_t *seq, sw_entry_t *e, uint64_t step,
+                    int readers, int n, const sw_data_t *data,
+                    const uint64_t *bytes)
 {
     size_t all = (size_t)n * sizeof(sw_shown_block_t);
-    if (all > ring->team->stage_max)
+    if (all > seq->team->stage_max)
         return false;
     SW_ARRAY(sw_shown_block_t, table, n);
     for (int i = 0; i < n; i++) {
         table[i] = (sw_shown_block_t){.bytes = bytes[i]};
         if (bytes[i] &&
-            !sw_expose_shown(ring, &data[i], bytes[i], &table[i].shown))
+            !sw_expose_shown(seq, &data[i], bytes[i], &table[i].shown))
             return false;
     }
     e->form = SW_FORM_SHOWN;
-    sw_copy(sw_ring_claim_stage(ring, step, readers, all, e), table, all);
+    sw_copy(sw_sequence_claim_stage(seq, step, readers, all, e), table, all);
     return true;
 }
 
 /* Claims an entry, and room for the n bytes that it carries. */
-static char *claim(sw_ring_t *ring, uint64_t step, uint32_t what, int readers,
-                   size_t n, sw_entry_t **entry)
+static char *claim(sw_sequence_t *seq, uint64_t step, uint32_t what,
+                   int readers, size_t n, sw_entry_t **entry)
 {
-    sw_entry_t *e = *entry = sw_ring_claim(ring, step, readers);
+    sw_entry_t *e = *entry = sw_sequence_claim(seq, step, readers);
     e->what = what;
     e->bytes = n;
     e->form = n <= SW_INLINE_MAX ? SW_FORM_INLINE : SW_FORM_STAGED;
     return n <= SW_INLINE_MAX ? e->data
-                              : sw_ring_claim_stage(ring, step, readers, n, e);
+                              : sw_sequence_claim_stage(seq, step, readers, n,
+                                                        e);
 }
 
-void sw_stage(sw_ring_t *ring, uint64_t step, uint32_t what, int readers,
+void sw_stage(sw_sequence_t *seq, uint64_t step, uint32_t what, int readers,
               const void *p, size_t n)
 {
     sw_entry_t *e;
-    sw_copy(claim(ring, step, what, readers, n, &e), p, n);
-    sw_ring_post(ring, e, step);
+    sw_copy(claim(seq, step, what, readers, n, &e), p, n);
+    sw_sequence_post(seq, e, step);
 }
 
-void sw_stage_data(sw_ring_t *ring, uint64_t step, uint32_t what, int readers,
-                   const sw_data_t *data, size_t n)
+void sw_stage_data(sw_sequence_t *seq, uint64_t step, uint32_t what,
+                   int readers, const sw_data_t *data, size_t n)
 {
     sw_entry_t *e;
-    sw_data_pack(data, n, claim(ring, step, what, readers, n, &e));
-    sw_ring_post(ring, e, step);
+    sw_data_pack(data, n, claim(seq, step, what, readers, n, &e));
+    sw_sequence_post(seq, e, step);
 }
 
-void sw_stage_failure(sw_ring_t *ring, uint64_t step, uint32_t what,
+void sw_stage_failure(sw_sequence_t *seq, uint64_t step, uint32_t what,
                       int readers, int why)
 {
-    sw_entry_t *e = sw_ring_claim(ring, step, readers);
+    sw_entry_t *e = sw_sequence_claim(seq, step, readers);
     e->what = what;
     e->bytes = (unsigned)why;
     e->form = SW_FORM_FAILED;
-    sw_ring_post(ring, e, step);
+    sw_sequence_post(seq, e, step);
 }
 
-bool sw_offer(sw_ring_t *ring, uint64_t step, uint32_t what, int readers,
+bool sw_offer(sw_sequence_t *seq, uint64_t step, uint32_t what, int readers,
               size_t eager, const sw_data_t *data, size_t n, sw_exposed_t *x)
 {
     sw_shown_t shown;
     bool shows =
-        data->layout && n > eager && sw_expose_shown(ring, data, n, &shown);
+        data->layout && n > eager && sw_expose_shown(seq, data, n, &shown);
     uint64_t direct = data->layout || n <= eager
-                          ? UINT64_MAX : sw_direct(ring->team, data->at, n);
+                          ? UINT64_MAX : sw_direct(seq->team, data->at, n);
     /* Where it fits the staging, a copy there beats an exposed copy. */
     if (n <= eager ||
-        (n <= ring->team->stage_max && !shows && direct == UINT64_MAX)) {
-        sw_stage_data(ring, step, what, readers, data, n);
+        (n <= seq->team->stage_max && !shows && direct == UINT64_MAX)) {
+        sw_stage_data(seq, step, what, readers, data, n);
         return false;
     }
-    sw_entry_t *e = sw_ring_claim(ring, step, readers);
+    sw_entry_t *e = sw_sequence_claim(seq, step, readers);
     e->what = what;
     e->bytes = n;
     if (shows) {
@@ -145,16 +147,16 @@ bool sw_offer(sw_ring_t *ring, uint64_t step, uint32_t what, int readers,
         e->shown = shown;
     } else {
         if (!data->layout) {
-            sw_expose_at(ring, x, data->at, n, direct, true);
-        } else if (!sw_packing(ring, x, n)) {
-            sw_packing_add(ring, x, data, n);
-            sw_packing_end(ring, x);
+            sw_expose_at(seq, x, data->at, n, direct, true);
+        } else if (!sw_packing(seq, x, n)) {
+            sw_packing_add(seq, x, data, n);
+            sw_packing_end(seq, x);
         }
         e->send = x->part;
     }
     e->form = (uint16_t)x->part.form;
-    sw_ring_post(ring, e, step);
+    sw_sequence_post(seq, e, step);
     if (x->part.form == SW_FORM_PACKED)
-        sw_packing_add(ring, x, data, n);
+        sw_packing_add(seq, x, data, n);
     return true;
 }

@@ -19,11 +19,11 @@
 
 /* Do the members do better with a shared copy of n > 0 bytes of private memory?
  * They can read and write it where it is, too. */
-static inline bool sw_better_copied(const sw_ring_t *ring, size_t n)
+static inline bool sw_better_copied(const sw_sequence_t *seq, size_t n)
 {
-    return ring->team->arena &&
-           (n <= SW_COPY_MAX || !ring->team->cma ||
-            atomic_load_explicit(&ring->block->asks, memory_order_relaxed));
+    return seq->team->arena &&
+           (n <= SW_COPY_MAX || !seq->team->cma ||
+            atomic_load_explicit(&seq->block->asks, memory_order_relaxed));
 }
 
 /* n > 0 bytes that the other members map; NULL: there are none. The members
@@ -50,12 +50,12 @@ typedef struct {
 
 /* Exposes [p, p+n), which is at `direct`. `in`: the others will read what it
  * holds now. */
-void sw_expose_at(sw_ring_t *ring, sw_exposed_t *to, const void *p, size_t n,
+void sw_expose_at(sw_sequence_t *seq, sw_exposed_t *to, const void *p, size_t n,
                   uint64_t direct, bool in);
-static inline void sw_expose(sw_ring_t *ring, sw_exposed_t *to, const void *p,
-                             size_t n, bool in)
+static inline void sw_expose(sw_sequence_t *seq, sw_exposed_t *to,
+                             const void *p, size_t n, bool in)
 {
-    sw_expose_at(ring, to, p, n, sw_direct(ring->team, p, n), in);
+    sw_expose_at(seq, to, p, n, sw_direct(seq->team, p, n), in);
 }
 /* The owner has written n bytes at `at` of the exposed memory: lets the others
  * read them, and sw_unexpose keep them. */
@@ -65,11 +65,11 @@ void sw_unexpose(sw_exposed_t *x, bool out);
 
 /* Exposes data with gaps, which the others read piece by piece. False: pieces
  * are shorter than a cache line, or out of reach; the caller packs instead. */
-static inline bool sw_expose_shown(const sw_ring_t *ring,
+static inline bool sw_expose_shown(const sw_sequence_t *seq,
                                    const sw_data_t *data, size_t n,
                                    sw_shown_t *to)
 {
-    return ring->team->arena && sw_data_is_coarse(data->layout) &&
+    return seq->team->arena && sw_data_is_coarse(data->layout) &&
            sw_data_show(data, n, to);
 }
 
@@ -81,15 +81,16 @@ typedef struct {
 
 /* Puts a table of n blocks, of so many bytes each, into the staging for this
  * entry. False: one of them is better packed, or the table is too long. */
-bool sw_show_blocks(sw_ring_t *ring, sw_entry_t *e, uint64_t step, int readers,
-                    int n, const sw_data_t *data, const uint64_t *bytes);
+bool sw_show_blocks(sw_sequence_t *seq, sw_entry_t *e, uint64_t step,
+                    int readers, int n, const sw_data_t *data,
+                    const uint64_t *bytes);
 
 /* Staging: posts a copy of `n` bytes as this step's payload, inside the entry
  * or in the staging: n <= stage_max. The caller may go on at once. */
-void sw_stage(sw_ring_t *ring, uint64_t step, uint32_t what, int readers,
+void sw_stage(sw_sequence_t *seq, uint64_t step, uint32_t what, int readers,
               const void *p, size_t n);
-void sw_stage_data(sw_ring_t *ring, uint64_t step, uint32_t what, int readers,
-                   const sw_data_t *data, size_t n);
+void sw_stage_data(sw_sequence_t *seq, uint64_t step, uint32_t what,
+                   int readers, const sw_data_t *data, size_t n);
 
 /* Has a step that ends so left without meaning what others read of it? The
  * failure, or 0: what else goes wrong is the program's doing, and has
@@ -100,14 +101,14 @@ static inline int sw_hollow(int rc)
 }
 
 /* Tells the readers of this step that there is no payload, and why. */
-void sw_stage_failure(sw_ring_t *ring, uint64_t step, uint32_t what,
+void sw_stage_failure(sw_sequence_t *seq, uint64_t step, uint32_t what,
                       int readers, int why);
 
 /* Offering: posts `n` bytes in the form that suits: staged (up to `eager`),
  * shown, or as an exposed part. For the last two it returns true: the caller
  * waits for the readers' done, then calls sw_unexpose(x, false). Members may
  * choose differently, since the choice depends on where the buffer lies. */
-bool sw_offer(sw_ring_t *ring, uint64_t step, uint32_t what, int readers,
+bool sw_offer(sw_sequence_t *seq, uint64_t step, uint32_t what, int readers,
               size_t eager, const sw_data_t *data, size_t n, sw_exposed_t *x);
 
 /* Up to how many bytes are staged, where `eager` is for data without gaps. */
@@ -119,15 +120,15 @@ static inline size_t sw_eager(size_t eager, bool gaps)
 /* Ends a step in which all offer to all. `part`: we offered our own memory, so
  * we wait for the readers. `seen_all`: we have seen every member's entry, so
  * every member is done with the step before. */
-static inline void sw_conclude(sw_ring_t *ring, uint64_t step, bool part,
+static inline void sw_conclude(sw_sequence_t *seq, uint64_t step, bool part,
                                sw_exposed_t *x, bool seen_all)
 {
-    sw_ring_done(ring, step);
+    sw_sequence_done(seq, step);
     if (part) {
-        sw_ring_await_done_all(ring, step);
+        sw_sequence_await_done_all(seq, step);
         sw_unexpose(x, false);
     } else if (seen_all) {
-        ring->acked = step - 1;
+        seq->acked = step - 1;
     }
 }
 

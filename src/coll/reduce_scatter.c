@@ -7,16 +7,16 @@
 #include <stdlib.h>
 
 /* Where my result starts and the whole vector's length, in elements. */
-static size_t place(const sw_ring_t *ring, const size_t *counts, size_t block,
-                    size_t *total)
+static size_t place(const sw_sequence_t *seq, const size_t *counts,
+                    size_t block, size_t *total)
 {
     size_t start = 0, sum = 0;
     if (!counts) {
-        *total = (size_t)ring->n * block;
-        return (size_t)ring->me * block;
+        *total = (size_t)seq->n * block;
+        return (size_t)seq->me * block;
     }
-    for (int i = 0; i < ring->n; i++) {
-        if (i == ring->me)
+    for (int i = 0; i < seq->n; i++) {
+        if (i == seq->me)
             start = sum;
         sum += counts[i];
     }
@@ -31,27 +31,27 @@ static void *aside(const void *in, void *out, size_t bytes)
     return in == out && bytes ? malloc(bytes) : out;
 }
 
-int sw_coll_reduce_scatter(sw_ring_t *ring, const sw_reducer_t *r,
+int sw_coll_reduce_scatter(sw_sequence_t *seq, const sw_reducer_t *r,
                            const void *in, void *out, const size_t *counts,
                            size_t block_count)
 {
     uint32_t what = sw_what(SW_COLL_REDUCE_SCATTER, 0);
-    uint64_t step = ++ring->step;
-    size_t total, start = place(ring, counts, block_count, &total);
-    size_t mine = counts ? counts[ring->me] : block_count;
+    uint64_t step = ++seq->step;
+    size_t total, start = place(seq, counts, block_count, &total);
+    size_t mine = counts ? counts[seq->me] : block_count;
     size_t bytes = total * r->elem;
-    SW_ARRAY(sw_source_t, from, ring->n);
+    SW_ARRAY(sw_source_t, from, seq->n);
     void *to = aside(in, out, mine * r->elem);
     sw_data_t data = sw_data_plain(in);
     sw_exposed_t x;
-    bool part = sw_offer(ring, step, what, SW_READ_ALL, ring->team->eager_all,
+    bool part = sw_offer(seq, step, what, SW_READ_ALL, seq->team->eager_all,
                          &data, bytes, &x);
-    int rc = sw_sources(ring, step, what, in, bytes, from);
+    int rc = sw_sources(seq, step, what, in, bytes, from);
     if (!rc)
-        rc = to || !mine ? sw_combine(ring, r, from, ring->n, start * r->elem,
+        rc = to || !mine ? sw_combine(seq, r, from, seq->n, start * r->elem,
                                       to, mine)
                          : SW_NO_ROOM;
-    sw_conclude(ring, step, part, &x, true);
+    sw_conclude(seq, step, part, &x, true);
     if (to != out) {
         if (to && !rc)
             sw_copy(out, to, mine * r->elem);

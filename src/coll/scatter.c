@@ -14,31 +14,31 @@ static void keep_own(const void *send, const sw_blocks_t *blocks, int root,
         sw_keep(&own, recv, sw_min(sw_block(blocks, root).bytes, bytes));
 }
 
-int sw_coll_scatter(sw_ring_t *ring, int root, const void *send,
+int sw_coll_scatter(sw_sequence_t *seq, int root, const void *send,
                     const sw_blocks_t *blocks, const sw_data_t *recv,
                     size_t bytes)
 {
     uint32_t what = sw_what(SW_COLL_SCATTER, root);
-    uint64_t step = ++ring->step;
-    if (ring->me != root) {
+    uint64_t step = ++seq->step;
+    if (seq->me != root) {
         /* A member that receives nothing does not wait. */
-        int rc = bytes ? sw_receive_deal(ring, root, step, what, recv, bytes)
+        int rc = bytes ? sw_receive_deal(seq, root, step, what, recv, bytes)
                        : SW_OK;
-        sw_ring_done(ring, step);
+        sw_sequence_done(seq, step);
         return rc;
     }
     sw_exposed_t x = {.copy = NULL};
     sw_hand_t hand =
-        sw_hand_all(ring, sw_eager(ring->team->eager, blocks->data));
-    bool part = sw_deal(ring, step, what, &hand, send, blocks, &x);
-    sw_ring_done(ring, step);
+        sw_hand_all(seq, sw_eager(seq->team->eager, blocks->data));
+    bool part = sw_deal(seq, step, what, &hand, send, blocks, &x);
+    sw_sequence_done(seq, step);
     /* A root that receives into what it sends (some hosts bear with it) must
      * leave the others' blocks alone until they have been read. */
     bool last = part && !x.copy && !x.packed && recv && recv->at == send;
     if (!last)
         keep_own(send, blocks, root, recv, bytes);
     if (part) {
-        sw_ring_await_done_all(ring, step);
+        sw_sequence_await_done_all(seq, step);
         sw_unexpose(&x, false);
     }
     if (last)

@@ -16,19 +16,19 @@ void sw_source_packed(const sw_entry_t *e, uint64_t before, sw_source_t *to)
     to->before = before;
 }
 
-int sw_source(sw_ring_t *ring, int member, uint64_t step, uint32_t what,
+int sw_source(sw_sequence_t *seq, int member, uint64_t step, uint32_t what,
               sw_source_t *to)
 {
     int status = SW_OK;
-    const sw_entry_t *e = sw_ring_await(ring, member, step, &status);
+    const sw_entry_t *e = sw_sequence_await(seq, member, step, &status);
     if (sw_unlikely(!e))
         return status;
     if (sw_unlikely(e->what != what))
-        return sw_ring_mismatch(ring);
+        return sw_sequence_mismatch(seq);
     to->bytes = e->bytes;
-    to->ring = ring;
+    to->seq = seq;
     to->member = member;
-    to->peer = ring->peer[member];
+    to->peer = seq->peer[member];
     to->shown = NULL;
     to->packed = NULL;
     switch (e->form) {
@@ -45,7 +45,7 @@ int sw_source(sw_ring_t *ring, int member, uint64_t step, uint32_t what,
         to->at = e->data;
         break;
     case SW_FORM_STAGED:
-        to->at = sw_ring_staged(ring, member, e->place);
+        to->at = sw_sequence_staged(seq, member, e->place);
         break;
     default:
         to->part = e->send;
@@ -66,14 +66,14 @@ static int find(const sw_source_t *from, size_t n, sw_data_t *to)
 static uint64_t await_packed(const sw_source_t *from, uint64_t than)
 {
     uint64_t ready = 0;
-    sw_ring_t *ring = from->ring;
-    SW_WAIT_UNLESS(ring->broken,
-                   sw_ring_answered(ring) &&
+    sw_sequence_t *seq = from->seq;
+    SW_WAIT_UNLESS(seq->broken,
+                   sw_sequence_answered(seq) &&
                        (ready = atomic_load_explicit(
                             &from->packed->ready, memory_order_acquire)) >
                            from->before + than,
-                   &sw_ring_lane(ring, from->member)->doorbell);
-    return ring->broken ? 0 : ready - from->before;
+                   &sw_sequence_lane(seq, from->member)->doorbell);
+    return seq->broken ? 0 : ready - from->before;
 }
 
 /* Copies the bytes [begin, end) of a packed payload as they come. */
@@ -99,8 +99,8 @@ int sw_source_fetch(const sw_source_t *from, uint64_t offset, void *to,
     if (from->packed)
         return follow(from, &skipped, offset, offset + n);
     if (!from->shown)
-        return sw_ring_read(from->ring, from->member, &from->part, offset, to,
-                            n);
+        return sw_sequence_read(from->seq, from->member, &from->part, offset,
+                                to, n);
     sw_data_t data;
     int rc = find(from, offset + n, &data);
     if (rc)

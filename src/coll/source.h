@@ -4,7 +4,7 @@
 #ifndef SW_COLL_SOURCE_H
 #define SW_COLL_SOURCE_H
 
-#include "ring.h"
+#include "sequence.h"
 
 typedef struct {
     const char *at;             /* readable here, or NULL: one of these, or
@@ -12,7 +12,7 @@ typedef struct {
     const sw_shown_t *shown;    /* valid until this reader is done          */
     const struct sw_packed *packed;     /* from data[before] on             */
     uint64_t before;
-    sw_ring_t *ring;            /* its reader's                             */
+    sw_sequence_t *seq;         /* its reader's                             */
     int member;                 /* that it is of                            */
     const sw_peer_t *peer;
     sw_part_t part;
@@ -23,7 +23,7 @@ typedef struct {
 void sw_source_packed(const sw_entry_t *e, uint64_t before, sw_source_t *to);
 /* Waits for a member's payload of this step. Returns SW_OK, SW_MISMATCH, or why
  * the member has none (sw_stage_failure). */
-int sw_source(sw_ring_t *ring, int member, uint64_t step, uint32_t what,
+int sw_source(sw_sequence_t *seq, int member, uint64_t step, uint32_t what,
               sw_source_t *to);
 /* This process's own memory as a source. */
 static inline sw_source_t sw_source_own(const void *p, size_t n)

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A member's staging holds 128 KiB, less for many members so that a ring's
+/* A member's staging holds 128 KiB, less for many members so that a sequence's
  * staging stays within 8 MiB. A quarter of it is the largest payload: that
  * always finds room, and lets a sender run ahead. A table of extents must fit
  * too. */

@@ -4,8 +4,9 @@
  *
  * Every member builds its team from the same introductions (agreement.h), so
  * the members decide alike. A team is private memory of its member. It does
- * not change after set-up, so threads read it without a lock. The rings
- * (ring.h) of a team count as its references; the last one to close frees it.
+ * not change after set-up, so threads read it without a lock. The sequences
+ * (sequence.h) of a team count as its references; the last one to close frees
+ * it.
  */
 #ifndef SW_COLL_TEAM_H
 #define SW_COLL_TEAM_H
@@ -42,7 +43,7 @@ typedef struct {
     bool crowded;           /* the leader counts more ranks than cores     */
     bool helped;            /* every member has a helper thread            */
     _Atomic int holds;      /* references                                  */
-    size_t stage_max;       /* largest payload that a ring stages          */
+    size_t stage_max;       /* largest payload that a sequence stages      */
     size_t eager;           /* payloads of rooted collectives up to this
                                are copied, at most stage_max               */
     size_t eager_all;       /* likewise where all wait for all             */
@@ -71,7 +72,7 @@ static inline sw_team_t *sw_team_hold(sw_team_t *team)
 
 SW_API void sw_team_drop(sw_team_t *team);
 
-/* Bytes of the largest payload that a ring of n members stages. */
+/* Bytes of the largest payload that a sequence of n members stages. */
 size_t sw_team_stage_max(int n);
 
 #endif

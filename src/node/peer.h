@@ -25,8 +25,8 @@
 
 typedef enum {
     SW_FORM_NONE,
-    SW_FORM_INLINE,     /* in the message's entry itself (coll/ring.h)  */
-    SW_FORM_STAGED,     /* in the member's staging       (coll/ring.h)  */
+    SW_FORM_INLINE,     /* in the message's entry itself (coll/sequence.h) */
+    SW_FORM_STAGED,     /* in the member's staging       (coll/sequence.h) */
     SW_FORM_SHOWN,      /* with gaps, in the arena      (layout/data.h) */
     SW_FORM_PACKED,     /* being packed, in the arena  (coll/packing.h) */
     SW_FORM_ARENA,

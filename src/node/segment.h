@@ -38,7 +38,7 @@ typedef struct {
 
 typedef struct {
     _Atomic int32_t members;
-    _Atomic int32_t given_up;   /* coll/ring.h: a member has given up  */
+    _Atomic int32_t given_up;   /* coll/sequence.h: a member has given up */
     _Atomic int32_t asks;       /* coll/ask.h: a member has asked      */
     uint64_t size;          /* of the block, bytes */
 } sw_block_t;

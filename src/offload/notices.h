@@ -5,7 +5,8 @@
  * So no member can tell another where they are. The leader, member 0, takes a
  * block of its arena, and puts up a notice in a table that all its peers map:
  * this name, that offset. The others look until they find it. Where the common
- * zone is full, the pool of rings serves (node/segment.h), which they map, too.
+ * zone is full, the pool of sequences serves (node/segment.h), which they map,
+ * too.
  *
  *   head of the leader's segment:  -> table
  *   table:   | mask | name, offset | name, offset | ...   open addressing
@@ -48,7 +49,7 @@ typedef struct {
     int n;
     uint32_t note;              /* a word for them                          */
     size_t bytes, zeroed;       /* the first ones are zeros                 */
-    bool anywhere;              /* in the pool of rings, too                */
+    bool anywhere;              /* in the pool of sequences, too            */
 } sw_notice_want_t;
 
 /* Returns the block's memory. NULL: there is no room, or the name is

@@ -1,6 +1,6 @@
 /*
  * room.h - memory that peers map, from either of two places: the common zone of
- * the arena, or, where that is full, the pool of rings (node/segment.h).
+ * the arena, or, where that is full, the pool of sequences (node/segment.h).
  *
  * What a member cannot do without comes from here, for schedules may not wait
  * for room. A *place* is an offset in either, and tells in which.

@@ -165,8 +165,8 @@ void sw_slate_post(sw_slates_t *s, uint64_t step, sw_slate_row_t *row)
     for (unsigned i = 0; i < 2 * s->words; i++)
         atomic_store_explicit(&row->word[i], 0, memory_order_relaxed);
     atomic_store_explicit(&row->posted, turn, memory_order_release);
-    /* As for the entries of a ring (coll/ring.h): the rows to come are fetched
-     * before they are written, where no member reads them any more. */
+    /* As for the entries of a sequence (coll/sequence.h): the rows to come are
+     * fetched before they are written, where no member reads them any more. */
     if (sw_likely(s->n <= FEW && s->depth > AHEAD &&
                   sw_slate_free(s, step + AHEAD))) {
         const char *next = (const char *)sw_slate_row(s, step + AHEAD, s->me);

@@ -1,6 +1,6 @@
 /*
  * agreement.c - all members decide alike whether there is a team. Where one
- * cannot share memory with another, no member gets a ring. Each hears the
+ * cannot share memory with another, no member gets a sequence. Each hears the
  * reason, and the leader has its block back.
  */
 #include "forked.h"
@@ -26,7 +26,7 @@ static void another_version(sw_introduction_t *in, int me)
         in->version++;
 }
 
-/* A member gets no ring, for this reason. */
+/* A member gets no sequence, for this reason. */
 static void alone(const way_t *way, int n, int me, introduce_func_t change,
                   const char *reason)
 {
@@ -34,7 +34,7 @@ static void alone(const way_t *way, int n, int me, introduce_func_t change,
     const char *why = "?";
     size_t now, peak;
     if (join(way, n, me, change, &why))
-        fail(&m, "a ring though: %s", reason);
+        fail(&m, "a sequence though: %s", reason);
     if (!strstr(why, reason))
         fail(&m, "the reason is '%s', not '%s'", why, reason);
     sw_segment_usage(&now, &peak);
@@ -43,13 +43,13 @@ static void alone(const way_t *way, int n, int me, introduce_func_t change,
     exit(0);
 }
 
-/* The block is the leader's, and it is in use while there is a ring. */
+/* The block is the leader's, and it is in use while there is a sequence. */
 static void whose_block(member_t *m)
 {
-    expect_ok(m, sw_coll_barrier(m->ring));
+    expect_ok(m, sw_coll_barrier(m->seq));
     size_t now, peak;
     sw_segment_usage(&now, &peak);
-    if (m->me == 0 && now < sw_ring_bytes(m->n, NULL))
+    if (m->me == 0 && now < sw_sequence_bytes(m->n, NULL))
         fail(m, "%zu bytes in use", now);
     if (m->me != 0 && now)
         fail(m, "a member that does not lead holds %zu bytes", now);

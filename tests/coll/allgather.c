@@ -36,7 +36,7 @@ static void body(member_t *m)
                                   : take_data(m, own.bytes);
         fill_data(&send, own.bytes, key_of((uint64_t)round, m->me, 0));
         expect_ok(m,
-                  sw_coll_allgather(m->ring, &send, own.bytes, recv, &blocks));
+                  sw_coll_allgather(m->seq, &send, own.bytes, recv, &blocks));
         for (int i = 0; i < m->n; i++) {
             sw_data_t block = sw_block_data(&blocks, recv, i);
             expect_there(m, &block, sw_block(&blocks, i).bytes,

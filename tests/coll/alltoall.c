@@ -46,7 +46,7 @@ static void holes(member_t *m)
                 fail(m, "mprotect");
         }
         sw_blocks_t sends = {.list = out}, recvs = {.bytes = bytes};
-        expect_ok(m, sw_coll_alltoall(m->ring, send, &sends, recv, &recvs));
+        expect_ok(m, sw_coll_alltoall(m->seq, send, &sends, recv, &recvs));
         for (int i = 0; i < m->n; i++)
             expect_data(m, recv + bytes * (size_t)i, bytes,
                         key_of(s, i, m->me), "alltoall with holes");
@@ -98,7 +98,7 @@ static void body(member_t *m)
             sw_data_t block = sw_block_data(&sends, send, i);
             fill_data(&block, out[i].bytes, key_of(r, m->me, i));
         }
-        expect_ok(m, sw_coll_alltoall(m->ring, send, &sends, recv, &recvs));
+        expect_ok(m, sw_coll_alltoall(m->seq, send, &sends, recv, &recvs));
         for (int i = 0; i < m->n; i++) {
             sw_data_t block = sw_block_data(&recvs, recv, i);
             expect_there(m, &block, in[i].bytes, key_of(r, i, m->me),

@@ -1,6 +1,7 @@
 /*
- * alone.c - rings of one member, as a node with one member of a communicator
- * over several nodes has: every collective gives the member its own data.
+ * alone.c - sequences of one member, as a node with one member of a
+ * communicator over several nodes has: every collective gives the member its
+ * own data.
  *
  * Blocks come in all sizes, buffers in all places, and `send` may be the
  * member's own block of `recv`.
@@ -22,45 +23,45 @@ static void moves(member_t *m, int kind, size_t n, uint64_t key, bool in_place)
     sw_extent_t one = {0, n};
     sw_blocks_t listed = {.list = &one};
     const sw_blocks_t *blocks = n % 2 ? &equal : &listed;
-    sw_ring_t *ring = m->ring;
+    sw_sequence_t *seq = m->seq;
     fill(in, n, key);
     switch (kind) {
     case 0:
-        expect_ok(m, sw_coll_bcast(ring, 0, PLAIN(in), n));
+        expect_ok(m, sw_coll_bcast(seq, 0, PLAIN(in), n));
         out = in;
         break;
     case 1:
-        expect_ok(m, sw_coll_gather(ring, 0, PLAIN(in), n, out, &equal));
+        expect_ok(m, sw_coll_gather(seq, 0, PLAIN(in), n, out, &equal));
         break;
     case 2:
-        expect_ok(m, sw_coll_gatherv(ring, 0, PLAIN(in), n, out, blocks));
+        expect_ok(m, sw_coll_gatherv(seq, 0, PLAIN(in), n, out, blocks));
         break;
     case 3:
-        expect_ok(m, sw_coll_scatter(ring, 0, in, blocks,
+        expect_ok(m, sw_coll_scatter(seq, 0, in, blocks,
                                      in_place ? NULL : PLAIN(out), n));
         break;
     case 4:
-        expect_ok(m, sw_coll_allgather(ring, PLAIN(in), n, out, blocks));
+        expect_ok(m, sw_coll_allgather(seq, PLAIN(in), n, out, blocks));
         break;
     case 5:
         if (in_place)
             return;
-        expect_ok(m, sw_coll_alltoall(ring, in, blocks, out, blocks));
+        expect_ok(m, sw_coll_alltoall(seq, in, blocks, out, blocks));
         break;
     case 6:
-        expect_ok(m, sw_coll_reduce(ring, 0, sum(), in, out, n));
+        expect_ok(m, sw_coll_reduce(seq, 0, sum(), in, out, n));
         break;
     case 7:
-        expect_ok(m, sw_coll_allreduce(ring, sum(), in, out, n));
+        expect_ok(m, sw_coll_allreduce(seq, sum(), in, out, n));
         break;
     case 8:
-        expect_ok(m, sw_coll_reduce_scatter(ring, sum(), in, out, &n, 0));
+        expect_ok(m, sw_coll_reduce_scatter(seq, sum(), in, out, &n, 0));
         break;
     case 9:
-        expect_ok(m, sw_coll_reduce_scatter(ring, sum(), in, out, NULL, n));
+        expect_ok(m, sw_coll_reduce_scatter(seq, sum(), in, out, NULL, n));
         break;
     default:
-        expect_ok(m, sw_coll_scan(ring, false, sum(), in, out, n));
+        expect_ok(m, sw_coll_scan(seq, false, sum(), in, out, n));
     }
     expect_data(m, out, n, key, "a collective of one");
     if (!in_place)
@@ -73,7 +74,7 @@ static void exclusive(member_t *m, size_t n, uint64_t key)
     char *in = take_buffer(m, n), *out = take_buffer(m, n);
     fill(in, n, key);
     fill(out, n, key + 1);
-    expect_ok(m, sw_coll_scan(m->ring, true, sum(), in, out, n));
+    expect_ok(m, sw_coll_scan(m->seq, true, sum(), in, out, n));
     expect_data(m, out, n, key + 1, "an exclusive scan of one");
 }
 
@@ -88,8 +89,8 @@ static void body(member_t *m)
         release_buffers(m);
         exclusive(m, n, key);
         release_buffers(m);
-        expect_ok(m, sw_coll_barrier(m->ring));
-        expect_ok(m, sw_coll_most(m->ring, round, &most));
+        expect_ok(m, sw_coll_barrier(m->seq));
+        expect_ok(m, sw_coll_most(m->seq, round, &most));
         if (most != round)
             fail(m, "the largest of one number, %d, is %d", round, most);
     }

@@ -16,11 +16,11 @@ static void body(member_t *m)
         if (m->me == root)
             fill_data(&p, bytes, key);
         dawdle(m);
-        expect_ok(m, sw_coll_bcast(m->ring, root, &p, bytes));
+        expect_ok(m, sw_coll_bcast(m->seq, root, &p, bytes));
         expect_there(m, &p, bytes, key, "bcast");
         release_buffers(m);
         if (below(&m->common, 4) == 0)
-            expect_ok(m, sw_coll_barrier(m->ring));
+            expect_ok(m, sw_coll_barrier(m->seq));
     }
 }
 

@@ -3,7 +3,7 @@
  * that drives the host's progress tells the others (here it looks at the
  * test's own page), and they give up. None hangs. Once a member has given up,
  * no member writes into its memory any more. All of this holds, too, where the
- * stream alternates between two rings and the leavers give both up.
+ * stream alternates between two sequences and the leavers give both up.
  */
 #include "forked.h"
 
@@ -13,7 +13,7 @@
 #define LAST 6              /* the round in which the victim dies */
 
 static int kind;
-static bool alternate;      /* between two rings */
+static bool alternate;      /* between two sequences */
 #define KINDS 11
 
 #define dead (&shared_page->word[0])
@@ -30,28 +30,28 @@ static int call(member_t *m, char *a, char *b, int round)
     sw_blocks_t big = {.bytes = BIG};
     switch (kind) {
     case 0:
-        return sw_coll_barrier(m->ring);
+        return sw_coll_barrier(m->seq);
     case 1:
-        return sw_coll_bcast(m->ring, 0, PLAIN(a), 60);
+        return sw_coll_bcast(m->seq, 0, PLAIN(a), 60);
     case 2:
-        return sw_coll_bcast(m->ring, 0, PLAIN(a), BIG);
+        return sw_coll_bcast(m->seq, 0, PLAIN(a), BIG);
     case 3:
-        return sw_coll_allreduce(m->ring, &sum, a, b, 8);
+        return sw_coll_allreduce(m->seq, &sum, a, b, 8);
     case 4:
-        return sw_coll_allreduce(m->ring, &sum, a, b, BIG);
+        return sw_coll_allreduce(m->seq, &sum, a, b, BIG);
     case 5:
-        return sw_coll_gather(m->ring, round % (m->n - 1), PLAIN(a), BIG, b,
+        return sw_coll_gather(m->seq, round % (m->n - 1), PLAIN(a), BIG, b,
                               &big);
     case 6:
-        return sw_coll_reduce(m->ring, round % (m->n - 1), &sum, a, b, BIG);
+        return sw_coll_reduce(m->seq, round % (m->n - 1), &sum, a, b, BIG);
     case 7:
-        return sw_coll_scan(m->ring, false, &sum, a, b, BIG);
+        return sw_coll_scan(m->seq, false, &sum, a, b, BIG);
     case 8:
-        return sw_coll_alltoall(m->ring, a, &big, b, &big);
+        return sw_coll_alltoall(m->seq, a, &big, b, &big);
     case 9:
-        return sw_coll_scatter(m->ring, 0, a, &big, PLAIN(b), BIG);
+        return sw_coll_scatter(m->seq, 0, a, &big, PLAIN(b), BIG);
     default:
-        return sw_coll_allgather(m->ring, PLAIN(a), BIG, b, &big);
+        return sw_coll_allgather(m->seq, PLAIN(a), BIG, b, &big);
     }
 }
 
@@ -60,10 +60,10 @@ static void stream(member_t *m)
     size_t all = (size_t)BIG * (size_t)m->n;
     char *a = sw_temporary(all), *b = sw_temporary(all);
     memset(a, 1, all);
-    sw_ring_t *ring[2] = {m->ring, alternate ? second_ring(m) : m->ring};
+    sw_sequence_t *seq[2] = {m->seq, alternate ? second_sequence(m) : m->seq};
     sw_wait_progress = somebody_died;
-    for (int round = 0; !ring[0]->broken && !ring[1]->broken; round++) {
-        m->ring = ring[round % 2];
+    for (int round = 0; !seq[0]->broken && !seq[1]->broken; round++) {
+        m->seq = seq[round % 2];
         if (m->me == m->n - 1 && round == LAST) {
             atomic_store(dead, 1);
             atomic_fetch_add(&shared_page->arrived[2], 1);
@@ -73,14 +73,14 @@ static void stream(member_t *m)
         int rc = call(m, a, b, round);
         if (rc != SW_OK && rc != SW_BROKEN)
             fail(m, "kind %d, round %d: %d", kind, round, rc);
-        if (rc == SW_BROKEN && !m->ring->broken)
-            fail(m, "kind %d: broken, and the ring is not", kind);
-        if (round > LAST + 4 * SW_RING_MAX)
+        if (rc == SW_BROKEN && !m->seq->broken)
+            fail(m, "kind %d: broken, and the sequence is not", kind);
+        if (round > LAST + 4 * SW_DEPTH_MAX)
             fail(m, "kind %d: went on without the dead member", kind);
     }
-    m->ring = ring[0];
-    sw_ring_give_up(ring[0]);
-    sw_ring_give_up(ring[1]);
+    m->seq = seq[0];
+    sw_sequence_give_up(seq[0]);
+    sw_sequence_give_up(seq[1]);
     memset(a, 0x77, all);
     memset(b, 0x77, all);
     atomic_fetch_add(left, 1);
@@ -92,7 +92,7 @@ static void stream(member_t *m)
     sw_temporary_free(a);
     sw_temporary_free(b);
     if (alternate)
-        sw_ring_close(ring[1]);
+        sw_sequence_close(seq[1]);
 }
 
 int main(void)

@@ -56,7 +56,7 @@ static void expect_result(member_t *m, const job_t *j, const char *what,
 /* Do the operands climb the tree of the machine? */
 static bool climbs(const member_t *m, size_t bytes)
 {
-    return m->n > SW_FLAT && bytes <= m->ring->team->stage_max;
+    return m->n > SW_FLAT && bytes <= m->seq->team->stage_max;
 }
 
 static void reduce(member_t *m, const job_t *j)
@@ -66,7 +66,7 @@ static void reduce(member_t *m, const job_t *j)
     size_t bytes = j->n * j->o.r.elem;
     char *out = is_root ? take_buffer(m, bytes) : NULL;
     char *in = operands(m, j, j->in_place ? out : NULL);
-    expect_ok(m, sw_coll_reduce(m->ring, root, &j->o.r, in, out, j->n));
+    expect_ok(m, sw_coll_reduce(m->seq, root, &j->o.r, in, out, j->n));
     if (is_root)
         expect_result(m, j, "reduce", out, 0, j->n, climbs(m, bytes));
 }
@@ -84,19 +84,19 @@ static void allreduce(member_t *m, const job_t *j)
     size_t bytes = j->n * j->o.r.elem;
     char *out = take_buffer(m, bytes);
     char *in = operands(m, j, j->in_place ? out : NULL);
-    expect_ok(m, sw_coll_allreduce(m->ring, &j->o.r, in, out, j->n));
+    expect_ok(m, sw_coll_allreduce(m->seq, &j->o.r, in, out, j->n));
     if (!j->in_place && j->o.exact)
         expect_data(m, in, bytes, key_of(j->round, m->me, 0),
                     "the operand after allreduce");
     expect_result(m, j, "allreduce", out, 0, j->n, climbs(m, bytes));
     uint64_t mine = hash(out, bytes), all[FORKED_MAX];
     sw_blocks_t blocks = {.bytes = 8};
-    expect_ok(m, sw_coll_allgather(m->ring, PLAIN(&mine), 8, all, &blocks));
+    expect_ok(m, sw_coll_allgather(m->seq, PLAIN(&mine), 8, all, &blocks));
     for (int i = 0; i < m->n; i++)
         if (all[i] != mine)
             fail(m, "allreduce (%s): member %d has other bits", j->o.name, i);
     char *in2 = operands(m, j, NULL), *out2 = take_buffer(m, bytes);
-    expect_ok(m, sw_coll_allreduce(m->ring, &j->o.r, in2, out2, j->n));
+    expect_ok(m, sw_coll_allreduce(m->seq, &j->o.r, in2, out2, j->n));
     if (hash(out2, bytes) != mine)
         fail(m, "allreduce (%s): other bits the second time", j->o.name);
 }
@@ -116,7 +116,7 @@ static void reduce_scatter(member_t *m, job_t *j)
     size_t mine = counts[m->me], elem = j->o.r.elem;
     char *out = take_buffer(m, (j->in_place ? total : mine) * elem);
     char *in = operands(m, j, j->in_place ? out : NULL);
-    expect_ok(m, sw_coll_reduce_scatter(m->ring, &j->o.r, in, out,
+    expect_ok(m, sw_coll_reduce_scatter(m->seq, &j->o.r, in, out,
                                         listed ? counts : NULL, each));
     expect_result(m, j, "reduce_scatter", out, start, mine, false);
 }
@@ -127,7 +127,7 @@ static void scan(member_t *m, const job_t *j)
     size_t bytes = j->n * j->o.r.elem;
     char *out = take_buffer(m, bytes);
     char *in = operands(m, j, j->in_place ? out : NULL);
-    expect_ok(m, sw_coll_scan(m->ring, exclusive, &j->o.r, in, out, j->n));
+    expect_ok(m, sw_coll_scan(m->seq, exclusive, &j->o.r, in, out, j->n));
     int last = m->me - exclusive;
     if (last >= 0) {
         char *want = in_line(&j->o, j->round, 0, last, j->n);

@@ -31,24 +31,24 @@ static void spoil(random_t *r, sw_shown_t *shown, int field)
 /* Member 0 takes part by hand. */
 static void liar(member_t *m, sw_layout_t *l, const char *memory, int field)
 {
-    sw_ring_t *ring = m->ring;
-    uint64_t step = ++ring->step;
+    sw_sequence_t *seq = m->seq;
+    uint64_t step = ++seq->step;
     sw_data_t data = {(char *)(uintptr_t)memory, l, BYTES / 64};
-    sw_entry_t *e = sw_ring_claim(ring, step, SW_READ_ALL);
+    sw_entry_t *e = sw_sequence_claim(seq, step, SW_READ_ALL);
     e->what = sw_what(SW_COLL_ALLGATHER, 0);
     e->form = SW_FORM_SHOWN;
     e->bytes = BYTES;
     if (!sw_data_show(&data, BYTES, &e->shown))
         fail(m, "not in the arena");
     spoil(&m->own, &e->shown, field);
-    sw_ring_post(ring, e, step);
-    sw_ring_done(ring, step);
-    sw_ring_await_done_all(ring, step);
+    sw_sequence_post(seq, e, step);
+    sw_sequence_done(seq, step);
+    sw_sequence_await_done_all(seq, step);
 }
 
 static void body(member_t *m)
 {
-    if (!m->ring->team->arena)
+    if (!m->seq->team->arena)
         return;
     sw_build_t *b = sw_build_new();
     sw_layout_t *l = sw_layout_share(
@@ -71,7 +71,7 @@ static void body(member_t *m)
         sw_blocks_t blocks = {.bytes = BYTES};
         char *recv = take_buffer(m, BYTES * (size_t)m->n);
         char *send = take_buffer(m, BYTES);
-        int rc = sw_coll_allgather(m->ring, PLAIN(send), BYTES, recv, &blocks);
+        int rc = sw_coll_allgather(m->seq, PLAIN(send), BYTES, recv, &blocks);
         if (field == 0 && rc != SW_OK)
             fail(m, "the truth was refused: %d", rc);
         if (field == 0)
@@ -83,7 +83,7 @@ static void body(member_t *m)
     }
     if (m->me && told < count / 2)
         fail(m, "%d of %d lies were seen", told, count);
-    expect_ok(m, sw_coll_barrier(m->ring));
+    expect_ok(m, sw_coll_barrier(m->seq));
     sw_layout_drop(l);
     sw_arena_free(memory);
 }

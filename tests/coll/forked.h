@@ -72,9 +72,9 @@ static inline bool nobody_writes(void)
     return true;
 }
 
-/* A child's life up to its ring; NULL with *why where there is none. */
-static inline sw_ring_t *join(const way_t *way, int n, int me,
-                              introduce_func_t change, const char **why)
+/* A child's life up to its sequence; NULL with *why where there is none. */
+static inline sw_sequence_t *join(const way_t *way, int n, int me,
+                                  introduce_func_t change, const char **why)
 {
     bool odd = way->odd_differs && me % 2;
     sw_settings.arena = odd ? way->odd_arena : way->arena;
@@ -98,12 +98,13 @@ static inline sw_ring_t *join(const way_t *way, int n, int me,
     else
         *answer = (sw_agreement_t){.ok = 0};
     meet_all(1, n);
-    sw_ring_t *ring = sw_agreement_open(shared_page->introduction,
-                                        shared_page->answer, n, me, peer, why);
-    if (!ring)
+    sw_sequence_t *seq = sw_agreement_open(shared_page->introduction,
+                                           shared_page->answer, n, me, peer,
+                                           why);
+    if (!seq)
         free(peer);
     sw_wait_crowd(sw_peer_crowd());
-    return ring;
+    return seq;
 }
 
 static inline void live(const way_t *way, int n, int me, uint64_t seed,
@@ -114,12 +115,12 @@ static inline void live(const way_t *way, int n, int me, uint64_t seed,
     m = (member_t){.n = n, .me = me, .way = way->name, .seed = seed};
     m.fixed = fixed_pool;
     m.fixed_room = sizeof fixed_pool;
-    m.ring = join(way, n, me, change, &why);
-    if (!m.ring)
-        fail(&m, "no ring: %s", why);
+    m.seq = join(way, n, me, change, &why);
+    if (!m.seq)
+        fail(&m, "no sequence: %s", why);
     run_member(&m, body);
     meet_all(2, n);     /* memory stays while others may read it */
-    sw_ring_close(m.ring);
+    sw_sequence_close(m.seq);
     exit(0);
 }
 

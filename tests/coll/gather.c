@@ -25,7 +25,7 @@ static void gather(member_t *m, int round)
                          ? sw_block_data(&blocks, recv, root)
                          : take_data(m, bytes);
     fill_data(&send, bytes, key_of((uint64_t)round, m->me, root));
-    expect_ok(m, sw_coll_gather(m->ring, root, &send, bytes, recv, &blocks));
+    expect_ok(m, sw_coll_gather(m->seq, root, &send, bytes, recv, &blocks));
     expect_there(m, &send, bytes, key_of((uint64_t)round, m->me, root),
                  "sent");
     for (int i = 0; m->me == root && i < m->n; i++) {
@@ -63,7 +63,7 @@ static void gatherv(member_t *m, int round)
                          ? sw_block_data(&blocks, recv, root)
                          : take_data(m, mine);
     fill_data(&send, mine, key_of((uint64_t)round, m->me, root));
-    expect_ok(m, sw_coll_gatherv(m->ring, root, &send, mine, recv, &blocks));
+    expect_ok(m, sw_coll_gatherv(m->seq, root, &send, mine, recv, &blocks));
     for (int i = 0; gaps && i < m->n; i++)
         expect_there(m, &data[i], list[i].bytes,
                      key_of((uint64_t)round, i, root), "gatherv");

@@ -62,7 +62,7 @@ static inline void draw_graph(member_t *m, graph_t *all, int most)
         }
     }
     sw_neighbours_sort(&all->mine, m->me);
-    m->ring->neighbours = &all->mine;
+    m->seq->neighbours = &all->mine;
 }
 
 typedef struct {

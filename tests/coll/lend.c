@@ -20,9 +20,9 @@ static void hand_in(member_t *m, int round, bool equal)
     sw_data_t data = take_data(m, mine);
     fill_data(&data, mine, key_of((uint64_t)round, m->me, 0));
     if (m->me != keeper) {
-        sw_hand_in(m->ring, keeper, &data, mine);
+        sw_hand_in(m->seq, keeper, &data, mine);
     } else {
-        expect_ok(m, sw_collect(m->ring, &data, mine, equal ? &each : NULL,
+        expect_ok(m, sw_collect(m->seq, &data, mine, equal ? &each : NULL,
                                 place));
         for (int i = 0; i < m->n; i++) {
             if (place[i].bytes != bytes[i] || place[i].came != bytes[i])
@@ -31,7 +31,7 @@ static void hand_in(member_t *m, int round, bool equal)
             expect_data(m, place[i].at, bytes[i],
                         key_of((uint64_t)round, i, 0), "handed in");
         }
-        sw_collect_end(m->ring, place);
+        sw_collect_end(m->seq, place);
     }
     expect_there(m, &data, mine, key_of((uint64_t)round, m->me, 0),
                  "what is handed in");
@@ -70,7 +70,7 @@ static void lend(member_t *m, int round, int keeper, const lot_t *lot,
             fill(place[i].at, lot->bytes[i],
                  key_of((uint64_t)round, m->me, i));
     }
-    sw_lend(m->ring, keeper, place, lot->count, writes);
+    sw_lend(m->seq, keeper, place, lot->count, writes);
     for (int i = 0; i < lot->count; i++) {
         size_t n = writes ? sw_min(lot->came[i], lot->bytes[i])
                            : lot->bytes[i];
@@ -88,10 +88,10 @@ static void borrow(member_t *m, int round, const lot_t *lot, bool writes)
 {
     sw_spot_t place[8][LOTS];
     sw_loan_t loan[8];
-    sw_borrow_begin(m->ring);
+    sw_borrow_begin(m->seq);
     for (int i = 0; i < m->n; i++)
         if (i != m->me && lot[i].count)
-            expect_ok(m, sw_borrow(m->ring, i, writes, place[i],
+            expect_ok(m, sw_borrow(m->seq, i, writes, place[i],
                                    lot[i].count, &loan[i]));
     for (int i = 0; i < m->n; i++)
         for (int j = 0; j < lot[i].count && i != m->me; j++) {
@@ -108,8 +108,8 @@ static void borrow(member_t *m, int round, const lot_t *lot, bool writes)
         }
     for (int i = 0; i < m->n; i++)
         if (i != m->me && lot[i].count)
-            expect_ok(m, sw_give_back(m->ring, writes, place[i], &loan[i]));
-    sw_borrow_end(m->ring);
+            expect_ok(m, sw_give_back(m->seq, writes, place[i], &loan[i]));
+    sw_borrow_end(m->seq);
 }
 
 /* Some lend, and others have no part. Where the keeper calls, they find that
@@ -125,8 +125,8 @@ static void lend_round(member_t *m, int round)
             lot[i].count = 0;
     }
     if (calls && m->me == keeper)
-        sw_lend_call(m->ring);
-    else if (calls && !sw_lend_called(m->ring, keeper))
+        sw_lend_call(m->seq);
+    else if (calls && !sw_lend_called(m->seq, keeper))
         fail(m, "a call was not heard");
     if (m->me == keeper)
         borrow(m, round, lot, writes);
@@ -142,9 +142,9 @@ static void deal_round(member_t *m, int round)
     char *mine = take_buffer(m, bytes);
     for (int i = 0; i < m->n; i++)
         fill(all + (size_t)i * bytes, bytes, key_of((uint64_t)round, 0, i));
-    if (m->me != keeper && sw_lend_called(m->ring, keeper))
+    if (m->me != keeper && sw_lend_called(m->seq, keeper))
         fail(m, "a deal was taken for a call");
-    expect_ok(m, sw_coll_scatter(m->ring, keeper, all,
+    expect_ok(m, sw_coll_scatter(m->seq, keeper, all,
                                  &(sw_blocks_t){.bytes = bytes}, PLAIN(mine),
                                  bytes));
     expect_data(m, mine, bytes, key_of((uint64_t)round, 0, m->me), "dealt");
@@ -158,29 +158,29 @@ static void in_place(member_t *m)
     sw_data_t data = sw_data_plain(block);
     sw_spot_t lent = {.at = block, .bytes = n}, place[64];
     sw_loan_t loan;
-    if (!m->ring->team->arena || !block)
+    if (!m->seq->team->arena || !block)
         return;
     memset(block, m->me, n);
     for (int i = 0; i < 3; i++) {
         if (m->me == 0) {
-            expect_ok(m, sw_collect(m->ring, &data, n, &n, place));
+            expect_ok(m, sw_collect(m->seq, &data, n, &n, place));
             for (int k = 0; k < m->n; k++)
                 if (i && place[k].copy)
                     fail(m, "a block in an arena was copied");
-            sw_collect_end(m->ring, place);
-            sw_borrow_begin(m->ring);
-            expect_ok(m, sw_borrow(m->ring, 1, true, place, 1, &loan));
+            sw_collect_end(m->seq, place);
+            sw_borrow_begin(m->seq);
+            expect_ok(m, sw_borrow(m->seq, 1, true, place, 1, &loan));
             if (i && place[0].copy)
                 fail(m, "a place in an arena was copied");
             place[0].came = n;
-            expect_ok(m, sw_give_back(m->ring, true, place, &loan));
-            sw_borrow_end(m->ring);
+            expect_ok(m, sw_give_back(m->seq, true, place, &loan));
+            sw_borrow_end(m->seq);
         } else {
-            sw_hand_in(m->ring, 0, &data, n);
-            sw_lend(m->ring, 0, &lent, m->me == 1, true);
+            sw_hand_in(m->seq, 0, &data, n);
+            sw_lend(m->seq, 0, &lent, m->me == 1, true);
         }
     }
-    expect_ok(m, sw_coll_barrier(m->ring));
+    expect_ok(m, sw_coll_barrier(m->seq));
     sw_arena_free(block);
 }
 

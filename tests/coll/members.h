@@ -44,7 +44,7 @@ typedef struct {
 } buffer_t;
 
 typedef struct {
-    sw_ring_t *ring;
+    sw_sequence_t *seq;
     int n, me;
     const char *way;            /* how memory is reached, for messages */
     uint64_t seed;
@@ -146,7 +146,7 @@ static inline size_t differs(const void *p, size_t n, uint64_t key)
  * many blocks of this size make up the payload. */
 static inline size_t pick_size(member_t *m, int share)
 {
-    size_t slot = m->ring->team->stage_max;
+    size_t slot = m->seq->team->stage_max;
     size_t near[] = {0, 1, 8, 9, 64, 700, 4096, SW_INLINE_MAX, 16384, slot,
                      65536, 3 * slot + 13, 150000};
     size_t count = sizeof near / sizeof *near - (m->n > 9 ? 1 : 0);
@@ -277,17 +277,18 @@ static inline void run_member(member_t *m, member_func_t body)
     release_buffers(m);
 }
 
-/* Opens a second ring. The leader tells where its block is over the first. */
-static inline sw_ring_t *second_ring(member_t *m)
+/* Opens a second sequence. The leader tells where its block is over the
+ * first. */
+static inline sw_sequence_t *second_sequence(member_t *m)
 {
-    uint64_t offset = m->me == 0 ? sw_ring_reserve(m->n) : 0;
-    expect_ok(m, sw_coll_bcast(m->ring, 0, PLAIN(&offset), sizeof offset));
+    uint64_t offset = m->me == 0 ? sw_sequence_reserve(m->n) : 0;
+    expect_ok(m, sw_coll_bcast(m->seq, 0, PLAIN(&offset), sizeof offset));
     if (!offset)
-        fail(m, "no block for a second ring");
-    sw_ring_t *ring = sw_ring_open(m->ring->team, offset);
-    if (ring->team != m->ring->team)
-        fail(m, "the second ring is another team's");
-    return ring;
+        fail(m, "no block for a second sequence");
+    sw_sequence_t *seq = sw_sequence_open(m->seq->team, offset);
+    if (seq->team != m->seq->team)
+        fail(m, "the second sequence is another team's");
+    return seq;
 }
 
 #endif

@@ -16,7 +16,7 @@ static void too_long(member_t *m)
             bool short_one = m->me == (root + 1) % m->n;
             size_t bytes = sizes[s] - (short_one ? 1 : 0);
             char *p = take_buffer(m, bytes);
-            int rc = sw_coll_bcast(m->ring, root, PLAIN(p), bytes);
+            int rc = sw_coll_bcast(m->seq, root, PLAIN(p), bytes);
             int want = short_one ? SW_TRUNCATED : SW_OK;
             if (rc != want && m->n <= SW_FLAT)
                 fail(m, "bcast: %d, not %d", rc, want);
@@ -30,7 +30,7 @@ static void too_long(member_t *m)
             sw_blocks_t blocks = {.list = list};
             char *send = take_buffer(m, sizes[s]);
             char *recv = take_buffer(m, sizes[s] * (size_t)m->n);
-            rc = sw_coll_allgather(m->ring, PLAIN(send), sizes[s], recv,
+            rc = sw_coll_allgather(m->seq, PLAIN(send), sizes[s], recv,
                                    &blocks);
             if (rc != want)
                 fail(m, "allgather: %d, not %d", rc, want);
@@ -39,7 +39,7 @@ static void too_long(member_t *m)
             recv = take_buffer(m, bytes);
             send = take_buffer(m, sizes[s] * (size_t)m->n);
             rc =
-                sw_coll_scatter(m->ring, root, send, &all, PLAIN(recv), bytes);
+                sw_coll_scatter(m->seq, root, send, &all, PLAIN(recv), bytes);
             if (rc != want)
                 fail(m, "scatter: %d, not %d", rc, want);
             release_buffers(m);
@@ -58,7 +58,7 @@ static void no_room(member_t *m)
         char *recv = take_buffer(m, less * (size_t)m->n);
         sw_blocks_t blocks = {.bytes = bytes};
         int rc =
-            sw_coll_gather(m->ring, root, PLAIN(send), bytes, recv, &blocks);
+            sw_coll_gather(m->seq, root, PLAIN(send), bytes, recv, &blocks);
         /* A root that expects nothing does not look. */
         if (m->me == root && less && rc == SW_OK)
             fail(m, "gather of %zu into %zu went well", sizes[s], less);
@@ -78,19 +78,19 @@ static void lengths(member_t *m)
                 continue;
             size_t n = sizes[m->me == 1 ? a : b];
             char *in = take_buffer(m, n), *out = take_buffer(m, n);
-            int rc = sw_coll_allreduce(m->ring, &sum, in, out, n);
+            int rc = sw_coll_allreduce(m->seq, &sum, in, out, n);
             if (rc == SW_OK)
                 fail(m, "allreduce of %zu and %zu went well", sizes[a],
                      sizes[b]);
             release_buffers(m);
             in = take_buffer(m, n);
             out = take_buffer(m, n);
-            rc = sw_coll_reduce(m->ring, 0, &sum, in, out, n);
+            rc = sw_coll_reduce(m->seq, 0, &sum, in, out, n);
             if (m->me == 0 && rc == SW_OK)
                 fail(m, "reduce of %zu and %zu went well", sizes[a],
                      sizes[b]);
             release_buffers(m);
-            expect_ok(m, sw_coll_barrier(m->ring));
+            expect_ok(m, sw_coll_barrier(m->seq));
         }
 }
 
@@ -106,23 +106,23 @@ static int call(member_t *m, int which, size_t bytes, char *a, char *b)
     sw_blocks_t blocks = {.bytes = bytes};
     switch (which) {
     case 0:
-        return sw_coll_barrier(m->ring);
+        return sw_coll_barrier(m->seq);
     case 1:
-        return sw_coll_bcast(m->ring, 0, PLAIN(a), bytes);
+        return sw_coll_bcast(m->seq, 0, PLAIN(a), bytes);
     case 2:
-        return sw_coll_allgather(m->ring, PLAIN(a), bytes, b, &blocks);
+        return sw_coll_allgather(m->seq, PLAIN(a), bytes, b, &blocks);
     case 3:
-        return sw_coll_alltoall(m->ring, a, &blocks, b, &blocks);
+        return sw_coll_alltoall(m->seq, a, &blocks, b, &blocks);
     case 4:
-        return sw_coll_allreduce(m->ring, &sum, a, b, bytes);
+        return sw_coll_allreduce(m->seq, &sum, a, b, bytes);
     case 5:
-        return sw_coll_reduce_scatter(m->ring, &sum, a, b, NULL, bytes);
+        return sw_coll_reduce_scatter(m->seq, &sum, a, b, NULL, bytes);
     case 6:
-        return sw_coll_scan(m->ring, false, &sum, a, b, bytes);
+        return sw_coll_scan(m->seq, false, &sum, a, b, bytes);
     case 7:
-        return sw_coll_scatter(m->ring, 0, a, &blocks, PLAIN(b), bytes);
+        return sw_coll_scatter(m->seq, 0, a, &blocks, PLAIN(b), bytes);
     default:
-        return sw_coll_reduce(m->ring, 0, &sum, a, b, bytes);
+        return sw_coll_reduce(m->seq, 0, &sum, a, b, bytes);
     }
 }
 
@@ -141,13 +141,13 @@ static void collectives(member_t *m)
                 char *y = take_buffer(m, bytes * (size_t)m->n);
                 int rc = call(m, m->me == 1 ? a : b, bytes, x, y);
                 atomic_store(&shared_page->word[m->me], (uint64_t)rc + 1);
-                expect_ok(m, sw_coll_barrier(m->ring));
+                expect_ok(m, sw_coll_barrier(m->seq));
                 bool told = false;
                 for (int i = 0; i < m->n; i++)
                     told |= atomic_load(&shared_page->word[i]) != SW_OK + 1;
                 if (!told && a != SENDS_ONLY)
                     fail(m, "%d against %d: nobody was told", a, b);
-                expect_ok(m, sw_coll_barrier(m->ring));
+                expect_ok(m, sw_coll_barrier(m->seq));
                 release_buffers(m);
             }
 }

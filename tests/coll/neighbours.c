@@ -34,7 +34,7 @@ static void alltoall(member_t *m, const graph_t *all, uint64_t round,
         fill_data(&block, list[i].bytes, key_of(round, m->me, i));
     }
     expect(m, all, &to, round, bytes, equal, false);
-    expect_ok(m, sw_coll_neighbor_alltoall(m->ring, send, &sends, all->index,
+    expect_ok(m, sw_coll_neighbor_alltoall(m->seq, send, &sends, all->index,
                                            to.recv, &to.blocks));
     check(m, all, &to, round, false);
 }
@@ -47,7 +47,7 @@ static void allgather(member_t *m, const graph_t *all, uint64_t round,
     sw_data_t send = take_data(m, mine);
     fill_data(&send, mine, key_of(round, m->me, 0));
     expect(m, all, &to, round, bytes, equal, true);
-    expect_ok(m, sw_coll_neighbor_allgather(m->ring, &send, mine, to.recv,
+    expect_ok(m, sw_coll_neighbor_allgather(m->seq, &send, mine, to.recv,
                                             &to.blocks));
     check(m, all, &to, round, true);
 }
@@ -60,7 +60,7 @@ static void body(member_t *m)
         uint64_t r = (uint64_t)round;
         if (round % 75 == 0) {
             /* No member reads an entry of the old graph any more. */
-            expect_ok(m, sw_coll_barrier(m->ring));
+            expect_ok(m, sw_coll_barrier(m->seq));
             draw_graph(m, &all, 4 * m->n);
         }
         size_t bytes = pick_size(m, 4);
@@ -70,7 +70,7 @@ static void body(member_t *m)
             bytes = 4000;
         dawdle(m);
         if (what == 0)
-            expect_ok(m, sw_coll_barrier(m->ring));
+            expect_ok(m, sw_coll_barrier(m->seq));
         else if (what < 4)
             allgather(m, &all, r, bytes, equal);
         else

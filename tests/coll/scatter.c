@@ -32,7 +32,7 @@ static void scatter(member_t *m, int round)
             fill_data(&block, bytes, key_of((uint64_t)round, root, i));
         }
     }
-    expect_ok(m, sw_coll_scatter(m->ring, root, send, &blocks,
+    expect_ok(m, sw_coll_scatter(m->seq, root, send, &blocks,
                                  in_place ? NULL : &recv, bytes));
     if (!in_place)
         expect_there(m, &recv, bytes, key_of((uint64_t)round, root, m->me),
@@ -74,7 +74,7 @@ static void scatterv(member_t *m, int round)
             list[i].offset -= (int64_t)middle;
         send += middle;
     }
-    expect_ok(m, sw_coll_scatter(m->ring, root, send, &blocks, &recv, mine));
+    expect_ok(m, sw_coll_scatter(m->seq, root, send, &blocks, &recv, mine));
     expect_there(m, &recv, mine,
                  key_of((uint64_t)round, root, share ? 0 : m->me),
                  "scatterv");

@@ -49,7 +49,7 @@ static void one(member_t *m, uint64_t round, int kind, int root, size_t words)
     case 0:
         if (m->me == root)
             stamp(recv, words, round, root);
-        expect_ok(m, sw_coll_bcast(m->ring, root, PLAIN(recv), bytes));
+        expect_ok(m, sw_coll_bcast(m->seq, root, PLAIN(recv), bytes));
         expect_stamp(m, recv, words, round, root);
         memset(recv, 0, bytes);
         break;
@@ -57,7 +57,7 @@ static void one(member_t *m, uint64_t round, int kind, int root, size_t words)
         words = words > 16 ? 16 : words;
         bytes = 8 * words;
         stamp(send, words, round, m->me);
-        expect_ok(m, sw_coll_gather(m->ring, root, PLAIN(send), bytes, recv,
+        expect_ok(m, sw_coll_gather(m->seq, root, PLAIN(send), bytes, recv,
                                     &(sw_blocks_t){.bytes = bytes}));
         memset(send, 0, bytes);
         for (int i = 0; m->me == root && i < m->n; i++)
@@ -69,7 +69,7 @@ static void one(member_t *m, uint64_t round, int kind, int root, size_t words)
         sw_blocks_t blocks = {.bytes = bytes};
         for (int i = 0; m->me == root && i < m->n; i++)
             stamp(recv + words * (size_t)i, words, round, i);
-        expect_ok(m, sw_coll_scatter(m->ring, root, recv, &blocks, PLAIN(send),
+        expect_ok(m, sw_coll_scatter(m->seq, root, recv, &blocks, PLAIN(send),
                                      bytes));
         memset(recv, 0, bytes * (size_t)m->n);
         expect_stamp(m, send, words, round, m->me);
@@ -77,26 +77,26 @@ static void one(member_t *m, uint64_t round, int kind, int root, size_t words)
     }
     case 3:
         send[0] = round * (uint64_t)(m->me + 1);
-        expect_ok(m, sw_coll_reduce(m->ring, root, &sum, send, recv, 1));
+        expect_ok(m, sw_coll_reduce(m->seq, root, &sum, send, recv, 1));
         if (m->me == root &&
             recv[0] != round * (uint64_t)m->n * (uint64_t)(m->n + 1) / 2)
             fail(m, "round %llu: wrong sum", (unsigned long long)round);
         break;
     case 4:
         send[0] = round + (uint64_t)m->me;
-        expect_ok(m, sw_coll_scan(m->ring, false, &sum, send, recv, 1));
+        expect_ok(m, sw_coll_scan(m->seq, false, &sum, send, recv, 1));
         if (recv[0] != (uint64_t)(m->me + 1) * round +
                        (uint64_t)m->me * (uint64_t)(m->me + 1) / 2)
             fail(m, "round %llu: wrong scan", (unsigned long long)round);
         break;
     case 5:
         send[0] = round;
-        expect_ok(m, sw_coll_allreduce(m->ring, &sum, send, recv, 1));
+        expect_ok(m, sw_coll_allreduce(m->seq, &sum, send, recv, 1));
         if (recv[0] != round * (uint64_t)m->n)
             fail(m, "round %llu: wrong sum", (unsigned long long)round);
         break;
     default:
-        expect_ok(m, sw_coll_barrier(m->ring));
+        expect_ok(m, sw_coll_barrier(m->seq));
     }
 }
 

@@ -41,7 +41,7 @@ static inline void run_threads(int n, uint64_t seed, member_func_t body)
 
     sw_settings.pool_size = (size_t)1 << 28;
     const sw_segment_t *segment = sw_segment();
-    uint64_t offset = sw_ring_reserve(n);
+    uint64_t offset = sw_sequence_reserve(n);
     if (!segment || !offset) {
         fprintf(stderr, "no block for %d threads\n", n);
         exit(1);
@@ -70,9 +70,9 @@ static inline void run_threads(int n, uint64_t seed, member_func_t body)
             answer[k].ok = answer[i].ok;
         t[i].body = body;
         t[i].m = (member_t){.n = n, .me = i, .way = "threads", .seed = seed};
-        t[i].m.ring = sw_agreement_open(all, answer, n, i, peer, &why);
-        if (!t[i].m.ring) {
-            fprintf(stderr, "no ring of threads: %s\n", why);
+        t[i].m.seq = sw_agreement_open(all, answer, n, i, peer, &why);
+        if (!t[i].m.seq) {
+            fprintf(stderr, "no sequence of threads: %s\n", why);
             exit(1);
         }
     }
@@ -85,7 +85,7 @@ static inline void run_threads(int n, uint64_t seed, member_func_t body)
     for (int i = 0; i < n; i++)
         pthread_join(t[i].thread, NULL);
     for (int i = 0; i < n; i++)
-        sw_ring_close(t[i].m.ring);
+        sw_sequence_close(t[i].m.seq);
     sw_arena.count = 0;
 }
 

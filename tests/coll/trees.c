@@ -38,7 +38,7 @@ static void check_bcast(member_t *m, uint64_t round, int root, size_t bytes)
     char *p = take_buffer(m, bytes);
     if (m->me == root)
         fill(p, bytes, key_of(round, root, 0));
-    expect_ok(m, sw_coll_bcast(m->ring, root, PLAIN(p), bytes));
+    expect_ok(m, sw_coll_bcast(m->seq, root, PLAIN(p), bytes));
     expect_data(m, p, bytes, key_of(round, root, 0), "bcast");
 }
 
@@ -49,12 +49,12 @@ static void check_reduce(member_t *m, uint64_t round, int root,
     char *in = take_buffer(m, bytes), *out = take_buffer(m, bytes);
     operand(o, in, n, key_of(round, m->me, 0));
     char *want = in_tree(o, round, m->n, n);
-    bool near = bytes <= m->ring->team->stage_max;
-    expect_ok(m, sw_coll_reduce(m->ring, root, &o->r, in, out, n));
+    bool near = bytes <= m->seq->team->stage_max;
+    expect_ok(m, sw_coll_reduce(m->seq, root, &o->r, in, out, n));
     if (m->me == root && !right_result(o, out, want, n, near))
         fail(m, "reduce to %d of %zu (%s) is wrong", root, n, o->name);
     operand(o, in, n, key_of(round, m->me, 0));
-    expect_ok(m, sw_coll_allreduce(m->ring, &o->r, in, out, n));
+    expect_ok(m, sw_coll_allreduce(m->seq, &o->r, in, out, n));
     if (!right_result(o, out, want, n, near))
         fail(m, "allreduce of %zu (%s) is wrong", n, o->name);
     free(want);
@@ -64,7 +64,7 @@ static void check_reduce(member_t *m, uint64_t round, int root,
 static void check_barrier(member_t *m, uint64_t round)
 {
     atomic_store(&shared_page->word[m->me], round + 1);
-    expect_ok(m, sw_coll_barrier(m->ring));
+    expect_ok(m, sw_coll_barrier(m->seq));
     for (int i = 0; i < m->n; i++)
         if (atomic_load(&shared_page->word[i]) < round + 1)
             fail(m, "left a barrier before member %d came", i);

@@ -22,17 +22,17 @@ static void wait_for(member_t *m, sw_schedule_t *s)
 static void rings_for_a_post(member_t *m, sw_slates_t *s, bool sleeper)
 {
     sw_arrival_t a = {0};
-    int last = m->ring->team->n - 1;
+    int last = m->seq->team->n - 1;
     if (m->me == 0 && sleeper)
         atomic_fetch_add(&s->bell->sleepers, 1);
-    expect_ok(m, sw_coll_barrier(m->ring));
+    expect_ok(m, sw_coll_barrier(m->seq));
     if (m->me == last) {
         uint32_t before = rings(s);
         sw_arrival_begin(&a, s);
         if ((rings(s) != before) != sleeper)
             fail(m, "a post rings %d times", (int)(rings(s) - before));
     }
-    expect_ok(m, sw_coll_barrier(m->ring));
+    expect_ok(m, sw_coll_barrier(m->seq));
     if (m->me == 0 && sleeper)
         atomic_fetch_sub(&s->bell->sleepers, 1);
     if (m->me != last)
@@ -45,7 +45,7 @@ static void rings_for_a_leaver(member_t *m, sw_slates_t *s)
 {
     sw_arrival_t a = {0};
     sw_arrival_begin(&a, s);
-    expect_ok(m, sw_coll_barrier(m->ring));
+    expect_ok(m, sw_coll_barrier(m->seq));
     if (m->me == 0) {
         atomic_fetch_add(&s->bell->sleepers, 1);
         uint32_t before = rings(s);
@@ -75,7 +75,7 @@ static void answers(member_t *m, sw_slates_t *s)
 
 static void body(member_t *m)
 {
-    if (!m->ring->team->arena)
+    if (!m->seq->team->arena)
         return;
     sw_slates_t *s = open_slates(m, 2);
     while (!sw_slates_found(s))
@@ -87,7 +87,7 @@ static void body(member_t *m)
         rings_for_a_leaver(m, s);
     }
     answers(m, s);
-    expect_ok(m, sw_coll_barrier(m->ring));
+    expect_ok(m, sw_coll_barrier(m->seq));
     sw_slates_close(s);
 }
 

@@ -31,7 +31,7 @@ static void begin_all(sw_slates_t *s, int count)
 static void body(member_t *m)
 {
     unsigned turns = 0;
-    if (!m->ring->team->arena)
+    if (!m->seq->team->arena)
         return;
     sw_schedules_shared = false;
     sw_slates_t *s = open_slates(m, DEPTH);
@@ -45,7 +45,7 @@ static void body(member_t *m)
             expect_ok(m, sw_schedule_end(&schedule[i].schedule));
         }
     }
-    expect_ok(m, sw_coll_barrier(m->ring));
+    expect_ok(m, sw_coll_barrier(m->seq));
     sw_slates_close(s);
 
     /* No other member comes: they are given up in any order. */
@@ -61,7 +61,7 @@ static void body(member_t *m)
         if (sw_schedules_push(true))
             fail(m, "a schedule is left over");
     }
-    expect_ok(m, sw_coll_barrier(m->ring));
+    expect_ok(m, sw_coll_barrier(m->seq));
     sw_slates_close(s);
 }
 

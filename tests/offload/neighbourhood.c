@@ -173,7 +173,7 @@ static void one_gives_up(member_t *m, const graph_t *all, near_t *x,
         fail(m, "a schedule that a member has left says %d", rc);
     if (x->send)
         memset(x->send, 0x5a, x->bytes);
-    expect_ok(m, sw_coll_barrier(m->ring));
+    expect_ok(m, sw_coll_barrier(m->seq));
     release_buffers(m);
     sw_slates_close(s);
 }
@@ -185,7 +185,7 @@ static void body(member_t *m)
     uint64_t round = m->seed << 20;
     _Atomic bool quit = false;
     pthread_t helper;
-    if (!m->ring->team->arena)
+    if (!m->seq->team->arena)
         return;
     bool helped = below(&m->own, 2) && m->n < 9;
     if (strcmp(m->way, "threads"))
@@ -202,7 +202,7 @@ static void body(member_t *m)
         if (i % 4 == 3)
             one_gives_up(m, &all, x, &round);
     }
-    expect_ok(m, sw_coll_barrier(m->ring));
+    expect_ok(m, sw_coll_barrier(m->seq));
     atomic_store(&quit, true);
     if (helped)
         pthread_join(helper, NULL);

@@ -51,7 +51,7 @@ static char *look(member_t *m, uint64_t name)
 {
     uint32_t note;
     bool refused;
-    char *block = sw_notice_find(m->ring->team->peer[0], name, &note, &refused);
+    char *block = sw_notice_find(m->seq->team->peer[0], name, &note, &refused);
     if (refused || (block && note != (uint32_t)name))
         fail(m, refused ? "a notice is refused" : "another block's note");
     return block;
@@ -98,19 +98,19 @@ static void in_vain(member_t *m, uint64_t round)
 static void body(member_t *m)
 {
     static _Thread_local held_t h;
-    if (!m->ring->team->arena)
+    if (!m->seq->team->arena)
         return;
     for (uint64_t round = 0; round < (uint64_t)rounds(3); round++) {
         uint64_t before = steps();
         for (int i = 0; i < BLOCKS && m->me == 0; i++)
             put(m, &h, round, i);
-        expect_ok(m, sw_coll_barrier(m->ring));
+        expect_ok(m, sw_coll_barrier(m->seq));
         for (int i = 0; i < BLOCKS && m->me; i++)
             find(m, &h, round, i);
         if (m->me && alone(m))
             in_vain(m, round);
         leave_all(m, &h);
-        expect_ok(m, sw_coll_barrier(m->ring));
+        expect_ok(m, sw_coll_barrier(m->seq));
         if (alone(m))
             few_since(m, before, 4 * BLOCKS, "notices");
     }
@@ -127,7 +127,7 @@ static void body(member_t *m)
 /* Members look for what is put up, taken down and moved meanwhile. */
 static void meanwhile(member_t *m)
 {
-    if (!m->ring->team->arena)
+    if (!m->seq->team->arena)
         return;
     for (int i = 0; i < rounds(2000); i++) {
         uint64_t there, name = name_of(m, 2000, i);
@@ -143,7 +143,7 @@ static void meanwhile(member_t *m)
             fail(m, "a look leads to another block");
         sw_notice_leave(block);
     }
-    expect_ok(m, sw_coll_barrier(m->ring));
+    expect_ok(m, sw_coll_barrier(m->seq));
 }
 
 static void both(member_t *m)

@@ -38,7 +38,7 @@ static void open_message(member_t *m, message_t *x)
 {
     static _Atomic uint64_t names = UINT64_C(1) << 32;
     uint64_t name = m->me == 0 ? atomic_fetch_add(&names, 1) + 1 : 0;
-    expect_ok(m, sw_coll_bcast(m->ring, 0, PLAIN(&name), sizeof name));
+    expect_ok(m, sw_coll_bcast(m->seq, 0, PLAIN(&name), sizeof name));
     int size = below(&m->common, 4);
     x->partitions = 1 + (unsigned)below(&m->common, size == 3 ? 300 : 20);
     x->bytes = (size_t)(size == 0   ? below(&m->common, 40)
@@ -46,7 +46,7 @@ static void open_message(member_t *m, message_t *x)
                         : size == 1 ? below(&m->common, 9000)
                                     : below(&m->common, 600000));
     bool eager = below(&m->common, 2) && total(x) < 65536;
-    sw_parts_open(&x->parts, m->ring->team, name,
+    sw_parts_open(&x->parts, m->seq->team, name,
                   m->me == 0 ? x->partitions : 0, x->bytes, eager);
 }
 
@@ -177,7 +177,7 @@ static void deserted(member_t *m, message_t *x, uint64_t *round)
         for (unsigned i = 0; i + 1 < x->partitions; i++)
             tell(x, i);
     }
-    expect_ok(m, sw_coll_barrier(m->ring));
+    expect_ok(m, sw_coll_barrier(m->seq));
     if (m->me == 0) {
         tell(x, x->partitions - 1);
         while (!sw_schedule_push(&x->parts.schedule, true))
@@ -190,7 +190,7 @@ static void deserted(member_t *m, message_t *x, uint64_t *round)
     if (m->me == 1 && x->parts.open)
         sw_data_fetch(&x->data, 0, x->parts.room);
     sw_parts_close(&x->parts);
-    expect_ok(m, sw_coll_barrier(m->ring));
+    expect_ok(m, sw_coll_barrier(m->seq));
     release_buffers(m);
 }
 
@@ -200,7 +200,7 @@ static void body(member_t *m)
     uint64_t round = m->seed << 20;
     _Atomic bool quit = false;
     pthread_t helper;
-    if (!m->ring->team->arena)
+    if (!m->seq->team->arena)
         return;
     bool helped = below(&m->own, 2);
     if (strcmp(m->way, "threads"))

@@ -41,7 +41,7 @@ static void without_leader(member_t *m)
     static _Thread_local sw_arrival_t a;
     if (m->me == 0)
         return;
-    sw_slates_t *s = sw_slates_open(m->ring->team, UINT64_MAX, 2);
+    sw_slates_t *s = sw_slates_open(m->seq->team, UINT64_MAX, 2);
     sw_arrival_begin(&a, s);
     sw_schedule_set_out(&a.schedule);
     if (sw_schedule_push(&a.schedule, true))
@@ -58,7 +58,7 @@ static void body(member_t *m)
     uint64_t round = m->seed << 20;
     _Atomic bool quit = false;
     pthread_t helper;
-    if (!m->ring->team->arena)
+    if (!m->seq->team->arena)
         return;
     bool helped = below(&m->own, 2) && m->n < 9;
     if (strcmp(m->way, "threads"))
@@ -72,7 +72,7 @@ static void body(member_t *m)
     for (int i = 0; i < AT_ONCE; i++)
         forget(&job[i]);
     without_leader(m);
-    expect_ok(m, sw_coll_barrier(m->ring));
+    expect_ok(m, sw_coll_barrier(m->seq));
     atomic_store(&quit, true);
     if (helped)
         pthread_join(helper, NULL);

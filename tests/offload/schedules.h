@@ -38,8 +38,8 @@ static inline sw_slates_t *open_slates(member_t *m, unsigned depth)
 {
     static _Atomic uint64_t names;
     uint64_t name = m->me == 0 ? atomic_fetch_add(&names, 1) + 1 : 0;
-    expect_ok(m, sw_coll_bcast(m->ring, 0, PLAIN(&name), sizeof name));
-    return sw_slates_open(m->ring->team, name, depth);
+    expect_ok(m, sw_coll_bcast(m->seq, 0, PLAIN(&name), sizeof name));
+    return sw_slates_open(m->seq->team, name, depth);
 }
 
 /* A second thread of a member, until *quit. */

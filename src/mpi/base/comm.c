@@ -53,12 +53,12 @@ static int delete_attribute(MPI_Comm comm, int key, void *value, void *extra)
     sw_registry_remove(&comms, c);
     sw_progress_end(c->handle);
     c->handle = MPI_COMM_NULL;
-    sw_ring_t *ring = c->ring ? c->ring : c->lost;
-    c->ring = c->lost = NULL;
+    sw_sequence_t *seq = c->sequence ? c->sequence : c->lost;
+    c->sequence = c->lost = NULL;
     sw_span_t *span = c->span;
     c->span = NULL;
-    if (ring)
-        sw_ring_close(ring);
+    if (seq)
+        sw_sequence_close(seq);
     if (span)
         sw_span_free(span);
     sw_comm_drop(c);
@@ -251,7 +251,7 @@ static void meet_again(sw_comm_t *c, uint32_t agreed, sw_agreement_t *answers)
 {
     sw_agreement_t leader = {.ok = agreed};
     if (c->me == 0) {
-        leader.offset = sw_ring_reserve(c->n);
+        leader.offset = sw_sequence_reserve(c->n);
         leader.name = drawn_name();
         leader.ok |= leader.offset ? SW_AGREE_BLOCK : 0;
         leader.crowded = sw_wait_crowded();
@@ -322,8 +322,8 @@ static void meet_members(sw_comm_t *c)
     else
         meet_first(c, all, answers, peer);
     const char *why;
-    c->ring = sw_agreement_open(all, answers, n, me, peer, &why);
-    if (c->ring) {
+    c->sequence = sw_agreement_open(all, answers, n, me, peer, &why);
+    if (c->sequence) {
         sw_wait_progress = sw_progress;
     } else {
         c->reason =
@@ -356,7 +356,7 @@ void sw_comms_close(void)
     atomic_store(&sw_comms_closing, true);
 }
 
-sw_ring_t *sw_comm_settle(sw_comm_t *c)
+sw_sequence_t *sw_comm_settle(sw_comm_t *c)
 {
     if (!c->settled && atomic_load(&sw_comms_closing))
         sw_comm_leave(c, SW_REASON_ENDS);
@@ -364,18 +364,18 @@ sw_ring_t *sw_comm_settle(sw_comm_t *c)
         meet_apart(c);
     else if (!c->settled)
         meet_members(c);
-    if (c->ring)
+    if (c->sequence)
         sw_reach_review(c);
-    return c->ring;
+    return c->sequence;
 }
 
 sw_comm_served_t sw_comm_leave(sw_comm_t *c, sw_reason_t reason)
 {
-    sw_comm_served_t before = {c->ring, c->lost, c->reason, c->settled,
+    sw_comm_served_t before = {c->sequence, c->lost, c->reason, c->settled,
                                c->over};
-    if (c->ring)
-        c->lost = c->ring;
-    c->ring = NULL;
+    if (c->sequence)
+        c->lost = c->sequence;
+    c->sequence = NULL;
     c->settled = c->over = true;
     c->reason = reason;
     return before;
@@ -383,7 +383,7 @@ sw_comm_served_t sw_comm_leave(sw_comm_t *c, sw_reason_t reason)
 
 void sw_comm_return(sw_comm_t *c, const sw_comm_served_t *before)
 {
-    c->ring = before->ring;
+    c->sequence = before->sequence;
     c->lost = before->lost;
     c->reason = before->reason;
     c->settled = before->settled;
@@ -392,7 +392,7 @@ void sw_comm_return(sw_comm_t *c, const sw_comm_served_t *before)
 
 int sw_comm_give_up(sw_comm_t *c)
 {
-    sw_ring_give_up(sw_comm_near(c));
+    sw_sequence_give_up(sw_comm_near(c));
     if (c->span)
         sw_failure_revoke(c->span->lane);
     sw_comm_leave(c, SW_REASON_LOST);

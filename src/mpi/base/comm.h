@@ -65,11 +65,11 @@ void sw_comm_parts_end(struct sw_comm *c);
 typedef struct sw_comm {
     sw_registered_t registered;
     MPI_Comm handle;
-    sw_ring_t *ring;            /* NULL: a span, or the host, for `reason` */
-    sw_ring_t *lost;            /* what `ring` was, until a member died */
+    sw_sequence_t *sequence;    /* NULL: a span, or the host, for `reason` */
+    sw_sequence_t *lost;        /* what `sequence` was, until a member died */
     sw_reason_t reason;
     int n, me;
-    bool settled;               /* ring, span and reason are final */
+    bool settled;               /* sequence, span and reason are final */
     bool apart;                 /* the members live on several nodes */
     bool over;                  /* the span serves no more */
     sw_span_t *span;            /* or NULL */
@@ -81,7 +81,7 @@ typedef struct sw_comm {
     uint64_t name;              /* drawn when the members met; 0: not yet */
     /* See reach.h. */
     _Atomic bool device;        /* a buffer of ours was a device's        */
-    uint64_t review;            /* the ring's step of the next question   */
+    uint64_t review;            /* the step of the next question          */
     /* Point to point; see mpi/p2p/near.h and context_id.c. */
     uint64_t context_id;        /* 0: messages go through the host alone  */
     int8_t near;                /* SW_NEAR_*                              */
@@ -97,7 +97,7 @@ typedef struct sw_comm {
 
 /* What sw_comm_leave changes; see the fields of sw_comm_t. */
 typedef struct {
-    sw_ring_t *ring, *lost;
+    sw_sequence_t *sequence, *lost;
     sw_reason_t reason;
     bool settled, over;
 } sw_comm_served_t;
@@ -150,19 +150,19 @@ extern sw_registry_cache_t sw_comm_cache[SW_COMMS_CACHED]
 sw_members_t *sw_comm_members(sw_comm_t *c);
 
 /* Set the shared block up, unless that has been tried, or review it (reach.h);
- * the ring, or NULL. Every member must come here with the same call. */
-sw_ring_t *sw_comm_settle(sw_comm_t *c);
+ * the sequence, or NULL. Every member must come here with the same call. */
+sw_sequence_t *sw_comm_settle(sw_comm_t *c);
 
-/* The ring for a call whose arguments this member has found right; NULL, with
- * the reason: the host serves. */
-static inline sw_ring_t *sw_comm_ring(sw_comm_t *c, sw_reason_t *reason)
+/* The sequence for a call whose arguments this member has found right; NULL,
+ * with the reason: the host serves. */
+static inline sw_sequence_t *sw_comm_sequence(sw_comm_t *c, sw_reason_t *reason)
 {
-    sw_ring_t *ring = c->ring;
-    if (sw_unlikely(!ring || ring->step >= c->review)) {
-        ring = sw_comm_settle(c);
+    sw_sequence_t *seq = c->sequence;
+    if (sw_unlikely(!seq || seq->step >= c->review)) {
+        seq = sw_comm_settle(c);
         *reason = c->reason;
     }
-    return ring;
+    return seq;
 }
 
 /* Can its members begin a nonblocking collective now? SW_OURS: yes. Else why
@@ -170,7 +170,7 @@ static inline sw_ring_t *sw_comm_ring(sw_comm_t *c, sw_reason_t *reason)
 sw_reason_t sw_comm_why_no_slates(const sw_comm_t *c);
 static inline sw_reason_t sw_comm_no_slates(const sw_comm_t *c)
 {
-    return sw_likely(c->slates && (c->ring || !c->settled))
+    return sw_likely(c->slates && (c->sequence || !c->settled))
                ? SW_OURS : sw_comm_why_no_slates(c);
 }
 /* They can, and the arguments are right: the shared memory for it. */
@@ -193,11 +193,12 @@ void sw_comm_apart(sw_comm_t *c, sw_comm_apart_t *a);
 sw_slates_t *sw_comm_apart_slates(sw_comm_apart_t *a);
 void sw_comm_apart_end(sw_comm_apart_t *a);
 
-/* The ring of its members on this node, if it has one: its own, or its
+/* The sequence of its members on this node, if it has one: its own, or its
  * span's. */
-static inline sw_ring_t *sw_comm_near(const sw_comm_t *c)
+static inline sw_sequence_t *sw_comm_near(const sw_comm_t *c)
 {
-    return c->ring ? c->ring : c->span && !c->over ? c->span->ring : NULL;
+    return c->sequence ? c->sequence
+         : c->span && !c->over ? c->span->sequence : NULL;
 }
 
 /* Leave it to the host from here on. */

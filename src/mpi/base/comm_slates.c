@@ -43,7 +43,7 @@ static sw_team_t *made_team(sw_comm_t *c)
 static sw_team_t *team_of(sw_comm_t *c)
 {
     if (!c->team)
-        c->team = c->ring ? sw_team_hold(c->ring->team) : made_team(c);
+        c->team = c->sequence ? sw_team_hold(c->sequence->team) : made_team(c);
     sw_wait_progress = sw_progress;
     return c->team;
 }
@@ -58,8 +58,8 @@ static uint64_t name_of(const sw_comm_t *c)
  * host's keeps it? They have told each other at the start. */
 static bool is_helped(const sw_comm_t *c)
 {
-    if (c->ring)
-        return c->ring->team->helped;
+    if (c->sequence)
+        return c->sequence->team->helped;
     for (int i = 0; i < c->n; i++) {
         int place = sw_roster_place(c->members->rank[i]);
         if (!sw_roster.at[place].said.self.helper)
@@ -70,14 +70,14 @@ static bool is_helped(const sw_comm_t *c)
 
 sw_reason_t sw_comm_why_no_slates(const sw_comm_t *c)
 {
-    if (!c->ring && c->settled)
+    if (!c->sequence && c->settled)
         return c->reason;
     if (atomic_load(&sw_comms_closing))
         return SW_REASON_ENDS;
     if (!c->members || (!c->context_id && !c->name) ||
-        (!c->ring && sw_roster_meeting(c->members) != SW_ROSTER_MET))
+        (!c->sequence && sw_roster_meeting(c->members) != SW_ROSTER_MET))
         return SW_REASON_UNMET;
-    if (c->ring && !c->ring->team->arena)
+    if (c->sequence && !c->sequence->team->arena)
         return SW_REASON_APART;
     return is_helped(c) ? SW_OURS : SW_REASON_HELPER;
 }

@@ -10,7 +10,7 @@
  * MPIX_Comm_shrink, which never come to us.
  *
  * A member that gives up in the middle of a collective may have offered its
- * memory to the others; coll/ring.h tells how they notice.
+ * memory to the others; coll/sequence.h tells how they notice.
  */
 #ifndef SW_MPI_BASE_FAILURE_H
 #define SW_MPI_BASE_FAILURE_H

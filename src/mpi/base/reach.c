@@ -146,17 +146,17 @@ void sw_reach_note(MPI_Comm comm)
 void sw_reach_review(sw_comm_t *c)
 {
     if (!c->review)
-        c->review = c->ring->step + SW_REVIEW_FIRST;
-    if (c->ring->step < c->review)
+        c->review = c->sequence->step + SW_REVIEW_FIRST;
+    if (c->sequence->step < c->review)
         return;
     int32_t any = 0;
-    int status = sw_coll_most(c->ring, c->device, &any);
-    c->review = c->ring->step * SW_REVIEW_LATER;
+    int status = sw_coll_most(c->sequence, c->device, &any);
+    c->review = c->sequence->step * SW_REVIEW_LATER;
     if (status != SW_OK || !any)
         return;
     /* All have come here, so no other member reads anything of a member's any
      * more but the answer itself, which lies in the block. */
-    sw_ring_close(c->ring);
-    c->ring = NULL;
+    sw_sequence_close(c->sequence);
+    c->sequence = NULL;
     c->reason = SW_REASON_DEVICE;
 }

@@ -147,7 +147,7 @@ static void answer(sw_span_answer_t *to, const near_t *near)
     bool able = near->n <= SW_MEMBERS_MAX &&
                 (near->agreed & (SW_AGREE_ARENA | SW_AGREE_CMA));
     if (able && near->me == 0)
-        to->offset = sw_ring_reserve(near->n);
+        to->offset = sw_sequence_reserve(near->n);
     able = able && host.Iallreduce && host.Improbe;
     to->ok = able ? SW_SPAN_ABLE : 0;
     if (able && (near->me != 0 || to->offset) && take_place())
@@ -205,19 +205,19 @@ static bool make_lanes(sw_span_t *s, MPI_Comm comm)
     return true;
 }
 
-/* The team of this node, on the ring that its leader has reserved. */
-static sw_ring_t *open_ring(const sw_span_t *s, near_t *near,
-                            const sw_span_answer_t *answers)
+/* The team of this node, with the sequence that its leader has reserved. */
+static sw_sequence_t *open_sequence(const sw_span_t *s, near_t *near,
+                                    const sw_span_answer_t *answers)
 {
     const sw_span_answer_t *leader = &answers[s->rank[s->first[s->node]]];
     sw_team_t *team = sw_team_make(near->all, near->n, near->me, near->peer,
                                    near->agreed & SW_AGREE_ARENA,
                                    near->agreed & SW_AGREE_CMA,
                                    leader->crowded);
-    sw_ring_t *ring = sw_ring_open(team, leader->offset);
+    sw_sequence_t *seq = sw_sequence_open(team, leader->offset);
     near->peer = NULL;          /* the team's */
     sw_team_drop(team);
-    return ring;
+    return seq;
 }
 
 static void discard(sw_span_t *s)
@@ -253,7 +253,7 @@ sw_span_t *sw_span_adopt(MPI_Comm comm, int me, const sw_members_t *members,
         *why = "the host made no communicators for it";
     if (!*why) {
         measure_machine(s, answers);
-        s->ring = open_ring(s, &near, answers);
+        s->sequence = open_sequence(s, &near, answers);
         sw_span_shape_t shape = {.nodes = s->nodes, .ranks = s->fullest,
                                  .lanes = s->lanes, .tuned = tuned};
         for (int i = 0; i < s->n; i++)
@@ -261,7 +261,7 @@ sw_span_t *sw_span_adopt(MPI_Comm comm, int me, const sw_members_t *members,
         sw_span_ways_fill(&s->ways, s->any, &shape);
     } else {
         if (mine.offset)
-            sw_ring_unreserve(near.peer[0], mine.offset);
+            sw_sequence_unreserve(near.peer[0], mine.offset);
         if (mine.ok & SW_SPAN_ROOM)
             atomic_fetch_sub(&held, 1);
         discard(s);
@@ -274,7 +274,7 @@ sw_span_t *sw_span_adopt(MPI_Comm comm, int me, const sw_members_t *members,
 
 void sw_span_free(sw_span_t *s)
 {
-    sw_ring_close(s->ring);
+    sw_sequence_close(s->sequence);
     /* Not where MPI ends: the host frees what is left. */
     if (s->lane != MPI_COMM_NULL && sw_world_is_there())
         host.Comm_free(&s->lane);

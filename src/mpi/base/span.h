@@ -1,16 +1,16 @@
 /*
  * span.h - a communicator whose members live on several nodes.
  *
- * The members of each node form a team, with a ring (coll/ring.h). Between the
- * nodes the host carries the data, on communicators of our own, the *lanes*:
- * lane i joins the i-th members of all nodes. So lane 0 joins the leaders, and
- * every member has one lane at most.
+ * The members of each node form a team, with a sequence (coll/sequence.h).
+ * Between the nodes the host carries the data, on communicators of our own, the
+ * *lanes*: lane i joins the i-th members of all nodes. So lane 0 joins the
+ * leaders, and every member has one lane at most.
  *
  *            node 0        node 1        node 2
  *   lane 0   rank 0   ---  rank 2   ---  rank 3
  *   lane 1   rank 1   ---  rank 5   ---  rank 4
- *            rank 6        (ring)        (ring)
- *            (ring)
+ *            rank 6        (sequence)    (sequence)
+ *            (sequence)
  *
  * Nodes are numbered by the ranks of their leaders, and a member's number on
  * its node follows its rank. A member of a lane has its node's number as its
@@ -33,7 +33,7 @@
 #define SW_SPAN_MEMBERS_MAX (1 << 20)
 
 typedef struct sw_span {
-    sw_ring_t *ring;            /* of the members on this node             */
+    sw_sequence_t *sequence;    /* of the members on this node             */
     MPI_Comm lane;              /* MPI_COMM_NULL: this member has none     */
     int n, me;                  /* of the communicator                     */
     int nodes, node;            /* how many; this member's                 */
@@ -82,7 +82,7 @@ enum { SW_SPAN_ABLE = 1, SW_SPAN_ROOM = 2 };
 
 /* What each member tells all others. */
 typedef struct {
-    uint64_t offset;            /* a leader's: its team's ring             */
+    uint64_t offset;            /* a leader's: its team's sequence         */
     uint64_t ways;              /* hash of its table of ways               */
     int32_t node;               /* a rank in MPI_COMM_WORLD stands for it  */
     uint32_t machine;           /* hash of what is the same on one machine */

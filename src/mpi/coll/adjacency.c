@@ -98,47 +98,47 @@ const sw_neighbours_t *sw_adjacency(sw_comm_t *c, sw_reason_t *reason)
 
 /* Once. A table of the blocks must find room in a member's staging ring
  * (coll/deal.h). */
-static void settle(const sw_ring_t *ring, sw_comm_t *c)
+static void settle(const sw_sequence_t *seq, sw_comm_t *c)
 {
     sw_adjacency_t *h = of(c);
     int most = (int)sw_min(SW_MEMBERS_MAX,
-                           ring->team->stage_max / sizeof(sw_extent_t));
+                           seq->team->stage_max / sizeof(sw_extent_t));
     bool ok = h->able && h->lists.outs <= most && h->lists.ins <= most;
     h->ours = all_agree(ok, c->handle);
     h->settled = true;
 }
 
-sw_ring_t *sw_adjacency_ring(sw_comm_t *c, sw_reason_t *reason)
+sw_sequence_t *sw_adjacency_sequence(sw_comm_t *c, sw_reason_t *reason)
 {
-    sw_ring_t *ring = sw_comm_ring(c, reason);
-    if (!ring)
+    sw_sequence_t *seq = sw_comm_sequence(c, reason);
+    if (!seq)
         return NULL;
     sw_adjacency_t *h = of(c);
     if (sw_unlikely(!h->settled))
-        settle(ring, c);
+        settle(seq, c);
     if (!h->ours) {
         *reason = SW_REASON_TOPOLOGY;
         return NULL;
     }
-    ring->neighbours = &h->lists;
-    return ring;
+    seq->neighbours = &h->lists;
+    return seq;
 }
 
-sw_ring_t *sw_adjacency_alltoall(sw_comm_t *c, sw_collective_t id,
-                                 const int **index, sw_reason_t *reason)
+sw_sequence_t *sw_adjacency_alltoall(sw_comm_t *c, sw_collective_t id,
+                                     const int **index, sw_reason_t *reason)
 {
-    sw_ring_t *ring = sw_adjacency_ring(c, reason);
-    if (!ring)
+    sw_sequence_t *seq = sw_adjacency_sequence(c, reason);
+    if (!seq)
         return NULL;
     sw_edge_way_t *way = &of(c)->way[id - SW_COLL_NEIGHBOR_ALLTOALL];
     if (sw_unlikely(!way->asked)) {
-        bool ok = sw_edge_way_ask(way, ring->neighbours, c, id);
+        bool ok = sw_edge_way_ask(way, seq->neighbours, c, id);
         if (!all_agree(ok, c->handle))
             free(atomic_exchange(&way->index, NULL));
     }
     *index = atomic_load_explicit(&way->index, memory_order_relaxed);
     if (*index)
-        return ring;
+        return seq;
     *reason = SW_REASON_TOPOLOGY;
     return NULL;
 }

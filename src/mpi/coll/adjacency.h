@@ -26,13 +26,14 @@ typedef struct {
  * arguments are wrong must not make the others wait. */
 const sw_neighbours_t *sw_adjacency(sw_comm_t *c, sw_reason_t *reason);
 
-/* The ring, ready for a call whose arguments are right; NULL, with the reason:
- * the host serves. The members agree on that at their first such call. */
-sw_ring_t *sw_adjacency_ring(sw_comm_t *c, sw_reason_t *reason);
+/* The sequence, ready for a call whose arguments are right; NULL, with the
+ * reason: the host serves. The members agree on that at their first such
+ * call. */
+sw_sequence_t *sw_adjacency_sequence(sw_comm_t *c, sw_reason_t *reason);
 
 /* The same for an alltoall, with the blocks that come. */
-sw_ring_t *sw_adjacency_alltoall(sw_comm_t *c, sw_collective_t id,
-                                 const int **index, sw_reason_t *reason);
+sw_sequence_t *sw_adjacency_alltoall(sw_comm_t *c, sw_collective_t id,
+                                     const int **index, sw_reason_t *reason);
 
 /* The way of a nonblocking one, which all members serve. */
 sw_edge_way_t *sw_adjacency_started(sw_comm_t *c, sw_collective_t id);

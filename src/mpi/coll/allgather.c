@@ -24,11 +24,11 @@ bool sw_allgather(sw_coll_call_t *k, const void *sendbuf, int64_t sendcount,
     return true;
 }
 
-/* The mean block's bytes, by which a span goes. A ring needs none. */
+/* The mean block's bytes, by which a span goes. A sequence needs none. */
 static size_t mean(const sw_comm_t *c, sw_vector_t counts, size_t size)
 {
     size_t total = 0;
-    for (int i = 0; i < c->n && !c->ring; i++)
+    for (int i = 0; i < c->n && !c->sequence; i++)
         total += (size_t)sw_at(counts, i) * size;
     return total / (size_t)c->n;
 }

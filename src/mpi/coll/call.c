@@ -61,7 +61,7 @@ static sw_comm_t *serves(sw_collective_t id, MPI_Comm comm,
                     sw_failure_revoked(comm)))
         sw_comm_leave(c, SW_REASON_LOST);
     *reason = c ? c->reason : SW_REASON_ARGUMENTS;
-    return sw_likely(c && (c->ring || !c->settled || sw_comm_near(c))) ? c
+    return sw_likely(c && (c->sequence || !c->settled || sw_comm_near(c))) ? c
                                                                       : NULL;
 }
 

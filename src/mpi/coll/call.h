@@ -8,9 +8,9 @@
  *     describe it         A function for each collective (describe.h) looks at
  *                         this member's arguments. It leaves what looks
  *                         wrong to the host, which raises its own errors.
- *     run it              A blocking call runs on the members' ring, or over
- *                         their span (carry.c). All others become a schedule
- *                         (started.h).
+ *     run it              A blocking call runs in the members' sequence, or
+ *                         over their span (carry.c). All others become a
+ *                         schedule (started.h).
  *
  * Only a call that runs asks whether the members are ready, where this member
  * may have to wait for the others.
@@ -101,8 +101,8 @@ static inline sw_move_t *sw_call_moves(sw_coll_call_t *k, int root,
     return &k->move;
 }
 
-/* The error class of how a collective has ended (coll/ring.h). Says what went
- * wrong. */
+/* The error class of how a collective has ended (coll/sequence.h). Says what
+ * went wrong. */
 int sw_outcome(sw_collective_t id, int status);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * carry.c - a blocking call is carried out: by the members' ring, or by their
- * span where they live on several nodes. This file alone chooses between the
- * two.
+ * carry.c - a blocking call is carried out: in the members' sequence, or by
+ * their span where they live on several nodes. This file alone chooses between
+ * the two.
  *
  * All members choose alike: by the communicator, the collective, its bytes by
  * signature, and the operation.
@@ -14,12 +14,12 @@
 #include "mpi/base/raise.h"
 #include "mpi/span/spans.h"
 
-/* Do the members serve this call? If so, they do it on c->ring, or over c->span
- * where there is no ring. `reducer`: of a reduction. */
+/* Do the members serve this call? If so, they do it in c->sequence, or over
+ * c->span where there is no sequence. `reducer`: of a reduction. */
 static bool ready(sw_coll_call_t *k, const sw_reducer_t *reducer)
 {
     sw_comm_t *c = k->c;
-    if (sw_likely(sw_comm_ring(c, &k->reason) != NULL))
+    if (sw_likely(sw_comm_sequence(c, &k->reason) != NULL))
         return true;
     if (!c->span || c->over ||
         !sw_span_ready(c, k->id, k->bytes, reducer, &k->reason))
@@ -39,59 +39,58 @@ static bool finish(sw_coll_call_t *k, int status)
     return true;
 }
 
-/* On the ring ------------------------------------------------------------- */
+/* In the sequence ---------------------------------------------------------- */
 
-static inline int move_on_ring(sw_ring_t *ring, const sw_coll_move_t *m)
+static inline int move_in_sequence(sw_sequence_t *seq, const sw_coll_move_t *m)
 {
     const sw_blocks_t *sends = &m->sends, *recvs = &m->recvs;
-    bool is_root = ring->me == m->root;
+    bool is_root = seq->me == m->root;
     sw_data_t one;              /* the block for all, or from all */
     switch (m->id) {
     case SW_COLL_BCAST:
         one = is_root ? sw_block_data(sends, m->send, 0)
                       : sw_block_data(recvs, m->recv, 0);
-        return sw_coll_bcast(ring, m->root, &one,
+        return sw_coll_bcast(seq, m->root, &one,
                              is_root ? sends->bytes : recvs->bytes);
     case SW_COLL_GATHER:
         one = sw_block_data(sends, m->send, 0);
-        return sw_coll_gather(ring, m->root, &one, sends->bytes, m->recv,
-                              recvs);
+        return sw_coll_gather(seq, m->root, &one, sends->bytes, m->recv, recvs);
     case SW_COLL_GATHERV:
         one = sw_block_data(sends, m->send, 0);
-        return sw_coll_gatherv(ring, m->root, &one, sends->bytes, m->recv,
+        return sw_coll_gatherv(seq, m->root, &one, sends->bytes, m->recv,
                                recvs);
     case SW_COLL_SCATTER:
     case SW_COLL_SCATTERV:
         one = sw_block_data(recvs, m->recv, 0);
-        return sw_coll_scatter(ring, m->root, m->send, sends,
+        return sw_coll_scatter(seq, m->root, m->send, sends,
                                m->in_place ? NULL : &one, recvs->bytes);
     case SW_COLL_ALLGATHER:
     case SW_COLL_ALLGATHERV:
         one = sw_block_data(sends, m->send, 0);
-        return sw_coll_allgather(ring, &one, sends->bytes, m->recv, recvs);
+        return sw_coll_allgather(seq, &one, sends->bytes, m->recv, recvs);
     default:
-        return sw_coll_alltoall(ring, m->send, sends, m->recv, recvs);
+        return sw_coll_alltoall(seq, m->send, sends, m->recv, recvs);
     }
 }
 
-static inline int fold_on_ring(sw_ring_t *ring, const sw_coll_fold_t *f)
+static inline int fold_in_sequence(sw_sequence_t *seq, const sw_coll_fold_t *f)
 {
     switch (f->id) {
     case SW_COLL_REDUCE:
-        return sw_coll_reduce(ring, f->root, f->reducer, f->in, f->out, f->n);
+        return sw_coll_reduce(seq, f->root, f->reducer, f->in, f->out, f->n);
     case SW_COLL_ALLREDUCE:
-        return sw_coll_allreduce(ring, f->reducer, f->in, f->out, f->n);
+        return sw_coll_allreduce(seq, f->reducer, f->in, f->out, f->n);
     case SW_COLL_SCAN:
     case SW_COLL_EXSCAN:
-        return sw_coll_scan(ring, f->id == SW_COLL_EXSCAN, f->reducer, f->in,
+        return sw_coll_scan(seq, f->id == SW_COLL_EXSCAN, f->reducer, f->in,
                             f->out, f->n);
     default:
-        return sw_coll_reduce_scatter(ring, f->reducer, f->in, f->out,
+        return sw_coll_reduce_scatter(seq, f->reducer, f->in, f->out,
                                       f->counts, f->each);
     }
 }
 
-/* Ring or span ------------------------------------------------------------- */
+/* Sequence or span --------------------------------------------------------- */
 
 /* Beside the others in one frame its operands would lie below them, too. */
 __attribute__((noinline)) static bool fold(sw_coll_call_t *k)
@@ -103,9 +102,9 @@ __attribute__((noinline)) static bool fold(sw_coll_call_t *k)
     if (!ready(k, &o->reducer))
         return false;
     sw_reduction_bind(&k->reduction, k->id, k->comm, &x, &f);
-    int status = !f.n      ? SW_OK      /* nothing to reduce */
-                 : c->ring ? fold_on_ring(c->ring, &f)
-                           : sw_span_fold(c->span, &f, o);
+    int status = !f.n          ? SW_OK      /* nothing to reduce */
+                 : c->sequence ? fold_in_sequence(c->sequence, &f)
+                               : sw_span_fold(c->span, &f, o);
     sw_operands_end(&x, status == SW_OK);
     return finish(k, status);
 }
@@ -119,8 +118,8 @@ static bool move(sw_coll_call_t *k)
         return false;
     v.room = (sw_scratch_t){.at = NULL};
     sw_moving_begin(&v, k, k->comm, &m);
-    int status = c->ring ? move_on_ring(c->ring, &m)
-                         : sw_span_move(c->span, &m, k->bytes);
+    int status = c->sequence ? move_in_sequence(c->sequence, &m)
+                             : sw_span_move(c->span, &m, k->bytes);
     sw_moving_end(&v, k->comm, status != SW_SPAN_DECLINED);
     if (sw_unlikely(v.room.at != NULL))
         sw_scratch_end(&v.room);
@@ -143,16 +142,16 @@ static bool arrive(sw_coll_call_t *k)
 {
     sw_comm_t *c = k->c;
     return ready(k, NULL) &&
-           finish(k, c->ring ? sw_coll_barrier(c->ring)
-                             : sw_span_barrier(c->span));
+           finish(k, c->sequence ? sw_coll_barrier(c->sequence)
+                                 : sw_span_barrier(c->span));
 }
 
-/* The host tells the program of a ring that broke. */
+/* The host tells the program of a sequence that broke. */
 static int verdict(const sw_coll_call_t *k)
 {
-    const sw_ring_t *ring = sw_comm_near(k->c);
-    return sw_unlikely(ring && ring->broken) ? sw_comm_give_up(k->c)
-                                             : k->result;
+    const sw_sequence_t *seq = sw_comm_near(k->c);
+    return sw_unlikely(seq && seq->broken) ? sw_comm_give_up(k->c)
+                                           : k->result;
 }
 
 bool sw_call_carry_out(sw_coll_call_t *k, bool right, int *rc)

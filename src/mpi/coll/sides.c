@@ -106,25 +106,25 @@ void sw_sides_end(sw_sides_t *k, MPI_Comm comm, bool done)
 
 /* Blocking ----------------------------------------------------------------- */
 
-static int allgather(sw_ring_t *ring, sw_sides_t *k)
+static int allgather(sw_sequence_t *seq, sw_sides_t *k)
 {
     sw_data_t block = sw_block_data(&k->out.blocks, k->out.buffer.data, 0);
     return sw_coll_neighbor_allgather(
-        ring, &block, sw_block(&k->out.blocks, 0).bytes, k->in.buffer.data,
+        seq, &block, sw_block(&k->out.blocks, 0).bytes, k->in.buffer.data,
         &k->in.blocks);
 }
 
-static int alltoall(sw_ring_t *ring, sw_sides_t *k, const int *index)
+static int alltoall(sw_sequence_t *seq, sw_sides_t *k, const int *index)
 {
     const sw_neighbours_t *all = k->all;
     bool equal = k->out.args.form == SW_SIDE_ROW && all->outs;
     for (int i = 0; i < all->outs; i++)
-        equal &= all->out[i] != SW_NOBODY && all->out[i] != ring->me;
+        equal &= all->out[i] != SW_NOBODY && all->out[i] != seq->me;
     if (equal) {
         k->out.blocks.bytes = k->out.list[0].bytes;
         k->out.blocks.list = NULL;
     }
-    return sw_coll_neighbor_alltoall(ring, k->out.buffer.data, &k->out.blocks,
+    return sw_coll_neighbor_alltoall(seq, k->out.buffer.data, &k->out.blocks,
                                      index, k->in.buffer.data, &k->in.blocks);
 }
 
@@ -133,12 +133,12 @@ bool sw_sides_run(sw_sides_t *k, sw_collective_t id, sw_comm_t *c,
 {
     const int *index = NULL;
     bool gathers = sw_sides_gather(id);
-    sw_ring_t *ring = gathers ? sw_adjacency_ring(c, reason)
-                              : sw_adjacency_alltoall(c, id, &index, reason);
-    if (!ring)
+    sw_sequence_t *seq = gathers ? sw_adjacency_sequence(c, reason)
+                                 : sw_adjacency_alltoall(c, id, &index, reason);
+    if (!seq)
         return false;
     sw_sides_describe(k);
-    *status = gathers ? allgather(ring, k) : alltoall(ring, k, index);
+    *status = gathers ? allgather(seq, k) : alltoall(seq, k, index);
     sw_sides_end(k, k->in.buffer.comm, true);
     return true;
 }

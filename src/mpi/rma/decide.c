@@ -42,7 +42,7 @@ typedef struct {
     uint64_t mark;              /* places.h */
     int64_t unit;
     int64_t searches;           /* may it be worth while? */
-    uint64_t block, ring;       /* the first member's; 0: there is no room */
+    uint64_t block, sequence;   /* the first member's; 0: there is no room */
 } said_t;
 
 /* What it tells where they search. */
@@ -108,7 +108,7 @@ static said_t say(const sw_win_memory_t *m, const sw_team_t *team,
         if (m->kind == SW_WIN_DYNAMIC)
             bytes += (size_t)team->n * sizeof(sw_regions_t);
         said.block = sw_segment_alloc(bytes, bytes, team->n);
-        said.ring = sw_ring_reserve(team->n);
+        said.sequence = sw_sequence_reserve(team->n);
     }
     return said;
 }
@@ -172,18 +172,19 @@ static bool all_shown(const said_t *said, int n)
 }
 
 /* Collective. False, too, where a member is lost. */
-static bool all_say(sw_ring_t *ring, const void *mine, size_t bytes, void *all)
+static bool all_say(sw_sequence_t *seq, const void *mine, size_t bytes,
+                    void *all)
 {
     sw_data_t from = sw_data_plain(mine);
     sw_blocks_t blocks = {.bytes = bytes};
-    return sw_coll_allgather(ring, &from, bytes, all, &blocks) == SW_OK;
+    return sw_coll_allgather(seq, &from, bytes, all, &blocks) == SW_OK;
 }
 
-static bool all_reach(sw_ring_t *ring, uint64_t mine)
+static bool all_reach(sw_sequence_t *seq, uint64_t mine)
 {
-    int n = ring->team->n;
+    int n = seq->team->n;
     uint64_t *all = room_for((size_t)n, sizeof *all);
-    bool reach = all_say(ring, &mine, sizeof mine, all);
+    bool reach = all_say(seq, &mine, sizeof mine, all);
     for (int i = 0; i < n; i++)
         reach = reach && all[i];
     free(all);
@@ -191,10 +192,10 @@ static bool all_reach(sw_ring_t *ring, uint64_t mine)
 }
 
 /* All look among their mappings, and tell what they have found. */
-static bool search(sw_ring_t *ring, const said_t *said,
+static bool search(sw_sequence_t *seq, const said_t *said,
                    const sw_win_memory_t *m, void **at, sw_win_target_t *to)
 {
-    sw_team_t *team = ring->team;
+    sw_team_t *team = seq->team;
     size_t n = (size_t)team->n;
     found_t mine = {.found = said[team->me].form != PLACED};
     found_t *found = room_for(n, sizeof *found);
@@ -202,7 +203,7 @@ static bool search(sw_ring_t *ring, const said_t *said,
     uint64_t *bytes = room_for(n, sizeof *bytes);
     if (!mine.found)
         mine.found = sw_os_place(0, m->base, (size_t)m->bytes, &mine.place);
-    bool all = all_say(ring, &mine, sizeof mine, found);
+    bool all = all_say(seq, &mine, sizeof mine, found);
     for (size_t i = 0; i < n; i++) {
         all = all && found[i].found;
         place[i] = found[i].place;
@@ -211,7 +212,7 @@ static bool search(sw_ring_t *ring, const said_t *said,
     }
     if (all) {
         sw_os_find_places(place, bytes, team->n, at);
-        all = all_reach(ring, reach(said, team, m, at, to));
+        all = all_reach(seq, reach(said, team, m, at, to));
     }
     free(found);
     free(place);
@@ -222,10 +223,10 @@ static bool search(sw_ring_t *ring, const said_t *said,
 }
 
 /* How all reach all. False: not all do. */
-static bool find(sw_win_t *w, const said_t *said, sw_ring_t *ring,
+static bool find(sw_win_t *w, const said_t *said, sw_sequence_t *seq,
                  const sw_win_memory_t *m)
 {
-    sw_team_t *team = ring->team;
+    sw_team_t *team = seq->team;
     size_t n = (size_t)team->n;
     void **at = room_for(n, sizeof *at);
     bool placed = false, searching = true;
@@ -235,24 +236,25 @@ static bool find(sw_win_t *w, const said_t *said, sw_ring_t *ring,
     }
     if (placed)
         place_them(w, said, team, m, at);
-    bool all = all_reach(ring, reach(said, team, m, at, w->target));
+    bool all = all_reach(seq, reach(said, team, m, at, w->target));
     if (placed && !all) {
         atomic_fetch_add(&vain, 1);
-        all = searching && search(ring, said, m, at, w->target);
+        all = searching && search(seq, said, m, at, w->target);
     }
     free(at);
     return all;
 }
 
 /* What marks have replaced is back before any member leaves. */
-static void end_marks(const said_t *said, sw_ring_t *ring, sw_marked_t *marked)
+static void end_marks(const said_t *said, sw_sequence_t *seq,
+                      sw_marked_t *marked)
 {
     bool any = false;
-    for (int i = 0; i < ring->team->n; i++)
+    for (int i = 0; i < seq->team->n; i++)
         any = any || said[i].mark;
     sw_places_unmark(marked);
     if (any)
-        sw_coll_barrier(ring);
+        sw_coll_barrier(seq);
 }
 
 static void open_window(sw_win_t *w, const said_t *said, sw_team_t *team,
@@ -263,7 +265,7 @@ static void open_window(sw_win_t *w, const said_t *said, sw_team_t *team,
     w->share = (sw_rma_share_t){(sw_rma_block_t *)(void *)block, team->n,
                                 team->me, sw_threaded};
     w->last.type = MPI_DATATYPE_NULL;
-    w->ring = sw_ring_open(team, said[0].ring);
+    w->sequence = sw_sequence_open(team, said[0].sequence);
     w->members = room_for(n, sizeof *w->members);
     host.Win_get_group(w->handle, &w->group);
     for (size_t i = 0; dynamic && i < n; i++)
@@ -274,18 +276,18 @@ static void open_window(sw_win_t *w, const said_t *said, sw_team_t *team,
 }
 
 /* All members reason alike: they have heard the same. */
-static int agree(sw_win_t *w, const said_t *said, sw_ring_t *ring,
+static int agree(sw_win_t *w, const said_t *said, sw_sequence_t *seq,
                  const sw_win_memory_t *m)
 {
-    sw_team_t *team = ring->team;
-    int why = said[0].block && said[0].ring ? SW_WIN_SERVED : SW_WIN_ROOM;
+    sw_team_t *team = seq->team;
+    int why = said[0].block && said[0].sequence ? SW_WIN_SERVED : SW_WIN_ROOM;
     for (int i = 0; i < team->n; i++)
         why = sw_min(why, (int)said[i].form);
     if (why != SW_WIN_SERVED)
         return why;
     w->target = room_for((size_t)team->n, sizeof *w->target);
     if (all_shown(said, team->n) ? reach(said, team, m, NULL, w->target)
-                                 : find(w, said, ring, m)) {
+                                 : find(w, said, seq, m)) {
         open_window(w, said, team, m->kind == SW_WIN_DYNAMIC);
         return SW_WIN_SERVED;
     }
@@ -299,22 +301,22 @@ int sw_win_decide(sw_win_t *w, const sw_win_memory_t *m, MPI_Comm comm)
     sw_reason_t reason;
     bool may = sw_accelerating() && sw_world_is_there();
     sw_comm_t *c = may ? sw_comm_enter(comm) : NULL;
-    sw_ring_t *ring = c && (c->ring || (!c->settled && !c->apart))
-                          ? sw_comm_ring(c, &reason) : NULL;
-    if (!ring)
+    sw_sequence_t *seq = c && (c->sequence || (!c->settled && !c->apart))
+                             ? sw_comm_sequence(c, &reason) : NULL;
+    if (!seq)
         return sw_accelerating() ? SW_WIN_MEMBERS : SW_WIN_OFF;
-    sw_team_t *team = ring->team;
+    sw_team_t *team = seq->team;
     sw_marked_t marked = {{NULL, NULL}, {0, 0}};
     said_t mine = say(m, team, &marked);
     said_t *said = room_for((size_t)team->n, sizeof *said);
-    bool heard = all_say(ring, &mine, sizeof mine, said);
-    int why = heard ? agree(w, said, ring, m) : SW_WIN_MEMBERS;
-    end_marks(said, ring, &marked);
+    bool heard = all_say(seq, &mine, sizeof mine, said);
+    int why = heard ? agree(w, said, seq, m) : SW_WIN_MEMBERS;
+    end_marks(said, seq, &marked);
     if (why != SW_WIN_SERVED && team->me == 0) {
         if (mine.block)
-            sw_ring_unreserve(team->peer[0], mine.block);
-        if (mine.ring)
-            sw_ring_unreserve(team->peer[0], mine.ring);
+            sw_sequence_unreserve(team->peer[0], mine.block);
+        if (mine.sequence)
+            sw_sequence_unreserve(team->peer[0], mine.sequence);
     }
     free(said);
     return why;

@@ -29,8 +29,8 @@ bool sw_win_fence(sw_win_t *w, int assertion, int *rc)
     sw_win_will_wait();
     w->fenced = !(assertion & MPI_MODE_NOSUCCEED);
     sw_win_count(SW_WIN_FENCE, 0);
-    if (sw_coll_barrier(w->ring) == SW_BROKEN) {
-        sw_ring_give_up(w->ring);
+    if (sw_coll_barrier(w->sequence) == SW_BROKEN) {
+        sw_sequence_give_up(w->sequence);
         *rc = sw_win_lost(w);
     }
     return true;

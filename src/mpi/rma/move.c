@@ -33,7 +33,7 @@ static bool is_exposed(const sw_win_t *w, const sw_win_target_t *t, int target)
 static void reach_region(const sw_win_t *w, const sw_win_target_t *t,
                          uint64_t low, uint64_t high, sw_access_t *to)
 {
-    uint64_t at = w->ring->team->arena
+    uint64_t at = w->sequence->team->arena
                       ? sw_regions_find(t->regions, low, high) : UINT64_MAX;
     if (at == UINT64_MAX)
         to->far = t->peer;

@@ -163,9 +163,9 @@ int sw_MPI_Win_detach(MPI_Win win, const void *base)
 static void close_window(sw_win_t *w)
 {
     sw_win_will_wait();
-    if (sw_coll_barrier(w->ring) == SW_BROKEN)
-        sw_ring_give_up(w->ring);
-    sw_ring_close(w->ring);
+    if (sw_coll_barrier(w->sequence) == SW_BROKEN)
+        sw_sequence_give_up(w->sequence);
+    sw_sequence_close(w->sequence);
     sw_segment_leave(&w->share.shared->block);
     host.Group_free(&w->group);
     free(w->target);

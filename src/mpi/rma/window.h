@@ -71,7 +71,7 @@ typedef struct {
     MPI_Win handle;
     bool ours;                  /* else the host's: nothing below is there */
     sw_rma_share_t share;
-    sw_ring_t *ring;            /* of fences */
+    sw_sequence_t *sequence;    /* of fences */
     MPI_Group group;
     sw_win_target_t *target;    /* [n] */
     int *members;               /* [n]: those started, `starts` of them */

@@ -24,7 +24,7 @@ static int by_leaders(sw_span_t *s, const shape_t *shape,
     SW_ARRAY(int, at, s->nodes);
     char *part = all + parts->at[s->node];
     sw_bundle_list(s->here, shape->sizes + s->first[s->node], 0, list);
-    int rc = sw_coll_gatherv(s->ring, 0, send, bytes, part,
+    int rc = sw_coll_gatherv(s->sequence, 0, send, bytes, part,
                              &(sw_blocks_t){.list = list});
     for (int k = 0; k < s->nodes; k++) {
         count[k] = (int)parts->bytes[k];
@@ -37,7 +37,7 @@ static int by_leaders(sw_span_t *s, const shape_t *shape,
         rc = sw_first_bad(rc, sw_span_await(s, &request, code, parts->all));
     }
     sw_data_t data = sw_data_plain(all);
-    return sw_first_bad(rc, sw_coll_bcast(s->ring, 0, &data, parts->all));
+    return sw_first_bad(rc, sw_coll_bcast(s->sequence, 0, &data, parts->all));
 }
 
 /* `all` has each block at its rank's place: it is the result, where that has

@@ -159,7 +159,7 @@ static void collect_boxes(alltoall_t *t, const sw_manifest_t *m, boxes_t *out)
     pack_box(t, box);
     if (s->mine == 0)
         out->data = sw_temporary(list_boxes(t, &m->out, out->list));
-    note(t, sw_coll_gatherv(s->ring, 0, &data, t->leaving, out->data,
+    note(t, sw_coll_gatherv(s->sequence, 0, &data, t->leaving, out->data,
                             &(sw_blocks_t){.list = out->list}));
     sw_temporary_free(box);
 }
@@ -169,7 +169,7 @@ static void deal_boxes(alltoall_t *t, const boxes_t *in)
     sw_span_t *s = t->sizes.s;
     char *box = sw_temporary(t->arriving);
     sw_data_t data = sw_data_plain(box);
-    note(t, sw_coll_scatter(s->ring, 0, in->data,
+    note(t, sw_coll_scatter(s->sequence, 0, in->data,
                             &(sw_blocks_t){.list = in->list}, &data,
                             t->arriving));
     unpack_box(t, box);
@@ -186,7 +186,7 @@ static APART void stay(alltoall_t *t)
     SW_ARRAY_OF(sw_data_t, to, FEW, s->here);
     sw_blocks_t sends = sw_bundle_near(s, t->sends, out, from);
     sw_blocks_t recvs = sw_bundle_near(s, t->recvs, in, to);
-    note(t, sw_coll_alltoall(s->ring, t->send, &sends, t->recv, &recvs));
+    note(t, sw_coll_alltoall(s->sequence, t->send, &sends, t->recv, &recvs));
 }
 
 static APART void travel(alltoall_t *t, sw_manifest_t *m)

@@ -36,7 +36,7 @@ bool sw_await_rest(sw_await_t *wait)
 
 void sw_await_abandon(sw_await_t *wait)
 {
-    wait->s->ring->broken = true;
+    wait->s->sequence->broken = true;
     sw_failure_revoke(wait->s->lane);
 }
 
@@ -46,7 +46,7 @@ int sw_await_status(sw_span_t *s, int code)
     if (sw_likely(code == MPI_SUCCESS))
         return SW_OK;
     if (sw_failure_told) {
-        s->ring->broken = true;
+        s->sequence->broken = true;
         return SW_BROKEN;
     }
     host.Error_class(code, &class);

@@ -24,7 +24,7 @@ sw_await_t sw_await_begin(sw_span_t *s, size_t bytes);
 bool sw_await_rest(sw_await_t *wait);
 
 /* Gives up. MPI cannot cancel a collective, so the member revokes the lane, on
- * which the host then ends what has been begun. The ring is broken, too. */
+ * which the host then ends what has been begun. The sequence is broken, too. */
 void sw_await_abandon(sw_await_t *wait);
 
 /* The SW_ status of what the host has returned. */

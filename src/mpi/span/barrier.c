@@ -8,7 +8,7 @@ static int arrive(sw_span_t *s)
 {
     uint64_t mine = 0;
     SW_ARRAY(uint64_t, all, s->here);
-    return sw_coll_gather(s->ring, 0, &(sw_data_t){.at = (char *)&mine},
+    return sw_coll_gather(s->sequence, 0, &(sw_data_t){.at = (char *)&mine},
                           sizeof mine, all,
                           &(sw_blocks_t){.bytes = sizeof mine});
 }
@@ -17,7 +17,7 @@ static int arrive(sw_span_t *s)
 static int release(sw_span_t *s)
 {
     uint64_t go = 0;
-    return sw_coll_bcast(s->ring, 0, &(sw_data_t){.at = (char *)&go},
+    return sw_coll_bcast(s->sequence, 0, &(sw_data_t){.at = (char *)&go},
                          sizeof go);
 }
 
@@ -34,7 +34,7 @@ int sw_span_barrier(sw_span_t *s)
 
 int sw_span_most(sw_span_t *s, int32_t mine, int32_t *most)
 {
-    int rc = sw_coll_most(s->ring, mine, most);
+    int rc = sw_coll_most(s->sequence, mine, most);
     if (s->mine == 0) {
         MPI_Request request;
         int code = host.Iallreduce(MPI_IN_PLACE, most, 1, MPI_INT32_T,
@@ -42,7 +42,7 @@ int sw_span_most(sw_span_t *s, int32_t mine, int32_t *most)
         rc = sw_first_bad(rc, sw_span_await(s, &request, code,
                                             sizeof *most));
     }
-    return sw_first_bad(rc, sw_coll_bcast(s->ring, 0,
+    return sw_first_bad(rc, sw_coll_bcast(s->sequence, 0,
                                           &(sw_data_t){.at = (char *)most},
                                           sizeof *most));
 }

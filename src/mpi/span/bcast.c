@@ -48,7 +48,7 @@ static void share(stream_t *t, const sw_data_t *data, size_t bytes)
 {
     int from = t->gate.is_home ? t->gate.root : t->gate.gate;
     t->rc = sw_first_bad(t->rc,
-                         sw_coll_bcast(t->s->ring, from, data, bytes));
+                         sw_coll_bcast(t->s->sequence, from, data, bytes));
 }
 
 static void chunk(stream_t *t, const sw_data_t *data, size_t begin)

@@ -15,11 +15,11 @@ static void send_blocks(sw_rooted_t *r, const sw_data_t *send)
 {
     sw_span_t *s = r->s;
     SW_ARRAY(sw_spot_t, place, s->here);
-    sw_rooted_note(r, sw_collect(s->ring, send, r->bytes,
+    sw_rooted_note(r, sw_collect(s->sequence, send, r->bytes,
                                  r->equal ? &r->bytes : NULL, place));
     char *box = sw_rooted_send(r, r->gate.home, place);
     sw_rooted_note(r, sw_mail_finish(&r->mail));
-    sw_collect_end(s->ring, place);
+    sw_collect_end(s->sequence, place);
     sw_temporary_free(box);
 }
 
@@ -57,14 +57,14 @@ static void settle(sw_rooted_t *r, void *recv, const sw_blocks_t *blocks,
 /* The gate, which is not the root, receives into what the root lends. */
 static void receive_for_root(sw_rooted_t *r, sw_spot_t *place)
 {
-    sw_ring_t *ring = r->s->ring;
+    sw_sequence_t *seq = r->s->sequence;
     sw_loan_t loan;
-    sw_borrow_begin(ring);
-    sw_rooted_note(r, sw_borrow(ring, r->gate.root, true, place,
+    sw_borrow_begin(seq);
+    sw_rooted_note(r, sw_borrow(seq, r->gate.root, true, place,
                                 sw_rooted_far(r), &loan));
     receive_blocks(r, place);
-    sw_rooted_note(r, sw_give_back(ring, true, place, &loan));
-    sw_borrow_end(ring);
+    sw_rooted_note(r, sw_give_back(seq, true, place, &loan));
+    sw_borrow_end(seq);
 }
 
 /* The root's node, and what comes from the others. */
@@ -80,7 +80,7 @@ static void receive(sw_rooted_t *r, void *recv, const sw_blocks_t *blocks)
     else if (g->gate != g->root && g->is_gate)
         receive_for_root(r, place);
     else if (g->gate != g->root)
-        sw_lend(r->s->ring, g->gate, place, far, true);
+        sw_lend(r->s->sequence, g->gate, place, far, true);
     if (g->is_root)
         settle(r, recv, blocks, place);
     sw_temporary_free(box);
@@ -95,14 +95,14 @@ static int gather(sw_rooted_t *r, int root, const sw_data_t *send, void *recv,
     if (r->gate.is_gate && !r->gate.is_home) {
         send_blocks(r, send);
     } else if (!r->gate.is_home) {
-        sw_hand_in(s->ring, r->gate.gate, send, r->bytes);
+        sw_hand_in(s->sequence, r->gate.gate, send, r->bytes);
     } else {
         SW_ARRAY(sw_extent_t, list, s->here);
         SW_ARRAY(sw_data_t, data, s->here);
         sw_blocks_t near = {.list = list};
         if (r->gate.is_root)
             near = sw_bundle_near(s, blocks, list, data);
-        sw_rooted_note(r, sw_coll_gatherv(s->ring, r->gate.root, send,
+        sw_rooted_note(r, sw_coll_gatherv(s->sequence, r->gate.root, send,
                                           r->bytes, recv, &near));
         receive(r, recv, blocks);
     }

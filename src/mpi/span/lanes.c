@@ -52,7 +52,7 @@ static char *own(const slices_t *c)
 static int share(const slices_t *c)
 {
     sw_data_t mine = sw_data_plain(own(c));
-    return sw_coll_allgather(c->s->ring, &mine, c->list[c->s->mine].bytes,
+    return sw_coll_allgather(c->s->sequence, &mine, c->list[c->s->mine].bytes,
                              c->at, &(sw_blocks_t){.list = c->list});
 }
 
@@ -88,8 +88,8 @@ int sw_lanes_allreduce(sw_span_t *s, const sw_operation_t *o, const void *in,
         flight_t *f = &flight[turn % 2];
         cut(now, (char *)out + at * elem, sw_min(most, n - at));
         rc = sw_first_bad(rc, sw_coll_reduce_scatter(
-                 s->ring, &o->reducer, (const char *)in + at * elem, own(now),
-                 now->count, 0));
+                 s->sequence, &o->reducer, (const char *)in + at * elem,
+                 own(now), now->count, 0));
         if (now->count[s->mine]) {
             f->begun = true;
             f->code = host.Iallreduce(MPI_IN_PLACE, own(now),
@@ -130,7 +130,7 @@ int sw_lanes_bcast(sw_span_t *s, int root, char *buffer, size_t bytes)
         sw_data_t data = sw_data_plain(buffer + at);
         cut(now, buffer + at, sw_min(CHUNK, bytes - at));
         if (s->node == home)
-            rc = sw_first_bad(rc, sw_coll_bcast(s->ring, s->number_of[root],
+            rc = sw_first_bad(rc, sw_coll_bcast(s->sequence, s->number_of[root],
                                                 &data,
                                                 sw_min(CHUNK, bytes - at)));
         send_slice(now, home, &flight[turn % 2]);
@@ -173,7 +173,7 @@ int sw_lanes_allgather(sw_span_t *s, char *all, const size_t *at,
         }
         sw_data_t mine = sw_data_plain(all + list[s->mine].offset);
         rc = sw_first_bad(rc, sw_coll_allgather(
-                 s->ring, &mine, list[s->mine].bytes, all,
+                 s->sequence, &mine, list[s->mine].bytes, all,
                  &(sw_blocks_t){.list = list}));
     }
     return rc;

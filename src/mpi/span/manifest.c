@@ -161,7 +161,7 @@ int sw_manifest_agree(sw_manifest_t *m, const sw_sizes_t *sizes,
     sw_data_t mine = sw_data_plain(slot);
     verdict_t verdict = {SW_WAY_LEADERS, false};
     m->slots = s->mine == 0 ? sw_temporary((size_t)s->here * bytes) : NULL;
-    int rc = sw_coll_gather(s->ring, 0, &mine, bytes, m->slots,
+    int rc = sw_coll_gather(s->sequence, 0, &mine, bytes, m->slots,
                             &(sw_blocks_t){.bytes = bytes});
     if (s->mine == 0) {
         cover_t cover = {.small = true};
@@ -178,7 +178,7 @@ int sw_manifest_agree(sw_manifest_t *m, const sw_sizes_t *sizes,
         verdict.way = sw_span_way(s, id, cover.most / (uint64_t)s->n);
     }
     sw_data_t told = {.at = (char *)&verdict};
-    rc = sw_first_bad(rc, sw_coll_bcast(s->ring, 0, &told, sizeof verdict));
+    rc = sw_first_bad(rc, sw_coll_bcast(s->sequence, 0, &told, sizeof verdict));
     m->way = (sw_way_t)verdict.way;
     m->small = verdict.small;
     return rc;

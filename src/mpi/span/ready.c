@@ -2,7 +2,7 @@
  * ready.c - does a span serve a call?
  *
  * The members number the calls that their span serves alike. At some numbers
- * they ask each other about devices, as members of a ring do at some steps
+ * they ask each other about devices, as members of a sequence do at some steps
  * (mpi/base/reach.h).
  */
 #include "spans.h"

@@ -19,7 +19,7 @@
 static int reduce_on(sw_span_t *s, int root, const sw_operation_t *o,
                      const void *in, void *out, size_t n)
 {
-    return sw_coll_reduce(s->ring, root, &o->reducer, in, out, n);
+    return sw_coll_reduce(s->sequence, root, &o->reducer, in, out, n);
 }
 
 int sw_span_reduce(sw_span_t *s, int root, const sw_operation_t *o,
@@ -59,7 +59,7 @@ int sw_span_allreduce(sw_span_t *s, const sw_operation_t *o, const void *in,
         rc = sw_first_bad(rc, sw_span_await(s, &request, code, bytes));
     }
     sw_data_t result = sw_data_plain(out);
-    return sw_first_bad(rc, sw_coll_bcast(s->ring, 0, &result, bytes));
+    return sw_first_bad(rc, sw_coll_bcast(s->sequence, 0, &result, bytes));
 }
 
 /* The vector's blocks in the order of `rank`, which is by node. */
@@ -122,7 +122,7 @@ int sw_span_reduce_scatter(sw_span_t *s, const sw_operation_t *o,
             sw_temporary_free(sorted);
     }
     sw_data_t mine = sw_data_plain(out);
-    rc = sw_first_bad(rc, sw_coll_scatter(s->ring, 0, part,
+    rc = sw_first_bad(rc, sw_coll_scatter(s->sequence, 0, part,
                                           &(sw_blocks_t){.list = list}, &mine,
                                           counts[s->me] * elem));
     sw_temporary_free(sum);
@@ -152,13 +152,13 @@ int sw_span_scan(sw_span_t *s, bool exclusive, const sw_operation_t *o,
     if (leads)
         code = host.Iexscan(sum, before, (int)n, o->type->handle, o->op,
                             s->lane, &request);
-    rc = sw_first_bad(rc, sw_coll_scan(s->ring, exclusive, &o->reducer, in,
+    rc = sw_first_bad(rc, sw_coll_scan(s->sequence, exclusive, &o->reducer, in,
                                        out, n));
     if (leads)
         rc = sw_first_bad(rc, sw_span_await(s, &request, code, bytes));
     if (follows) {
         sw_data_t data = sw_data_plain(before);
-        rc = sw_first_bad(rc, sw_coll_bcast(s->ring, 0, &data, bytes));
+        rc = sw_first_bad(rc, sw_coll_bcast(s->sequence, 0, &data, bytes));
         if (exclusive && leads)
             memcpy(out, before, bytes);
         else

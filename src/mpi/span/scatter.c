@@ -48,20 +48,20 @@ static void receive_apart(sw_rooted_t *r, sw_spot_t *place, char *letter,
     *own = own_place(recv, r->bytes);
     own->came = came;
     if (!r->equal)
-        sw_lend_call(s->ring);
-    sw_borrow_begin(s->ring);
+        sw_lend_call(s->sequence);
+    sw_borrow_begin(s->sequence);
     for (int i = 0; i < s->here; i++)
         if (i != s->mine)
-            sw_rooted_note(r, sw_borrow(s->ring, i, true, &place[i], 1,
+            sw_rooted_note(r, sw_borrow(s->sequence, i, true, &place[i], 1,
                                         &loan[i]));
     char *box = sw_rooted_receive(r, r->gate.home, place, letter);
     sw_rooted_note(r, sw_mail_finish(&r->mail));
     sw_rooted_unpack(r, r->gate.home, place, box);
     for (int i = 0; i < s->here; i++)
         if (i != s->mine)
-            sw_rooted_note(r, sw_give_back(s->ring, true, &place[i],
+            sw_rooted_note(r, sw_give_back(s->sequence, true, &place[i],
                                            &loan[i]));
-    sw_borrow_end(s->ring);
+    sw_borrow_end(s->sequence);
     take_own(r, own, recv);
 }
 
@@ -79,7 +79,7 @@ static void receive_bundle(sw_rooted_t *r, sw_spot_t *place, char *letter,
     char *box = sw_rooted_receive(r, r->gate.home, place, letter);
     sw_rooted_note(r, sw_mail_finish(&r->mail));
     sw_rooted_note(r, sw_coll_scatter(
-        s->ring, r->gate.gate, box + sw_rooted_head(r, r->gate.home),
+        s->sequence, r->gate.gate, box + sw_rooted_head(r, r->gate.home),
         &(sw_blocks_t){.list = list}, recv, r->bytes));
     sw_temporary_free(box);
 }
@@ -103,15 +103,15 @@ static void receive(sw_rooted_t *r, const sw_data_t *recv)
 /* Another member of that node. */
 static void take(sw_rooted_t *r, const sw_data_t *recv)
 {
-    sw_ring_t *ring = r->s->ring;
+    sw_sequence_t *seq = r->s->sequence;
     int gate = r->gate.gate;
     if (r->equal ? sw_rooted_apart(r->bytes, 1)
-                 : sw_lend_called(ring, gate)) {
+                 : sw_lend_called(seq, gate)) {
         sw_spot_t own = own_place(recv, r->bytes);
-        sw_lend(ring, gate, &own, 1, true);
+        sw_lend(seq, gate, &own, 1, true);
         take_own(r, &own, recv);
     } else {
-        sw_rooted_note(r, sw_coll_scatter(ring, gate, NULL, NULL, recv,
+        sw_rooted_note(r, sw_coll_scatter(seq, gate, NULL, NULL, recv,
                                           r->bytes));
     }
 }
@@ -135,15 +135,15 @@ static void finish(sw_rooted_t *r, char **box)
 /* The gate, which is not the root, sends what the root lends. */
 static void send_for_root(sw_rooted_t *r, sw_spot_t *place, char **box)
 {
-    sw_ring_t *ring = r->s->ring;
+    sw_sequence_t *seq = r->s->sequence;
     sw_loan_t loan;
-    sw_borrow_begin(ring);
-    sw_rooted_note(r, sw_borrow(ring, r->gate.root, false, place,
+    sw_borrow_begin(seq);
+    sw_rooted_note(r, sw_borrow(seq, r->gate.root, false, place,
                                 sw_rooted_far(r), &loan));
     send_blocks(r, place, box);
     finish(r, box);
-    sw_rooted_note(r, sw_give_back(ring, false, place, &loan));
-    sw_borrow_end(ring);
+    sw_rooted_note(r, sw_give_back(seq, false, place, &loan));
+    sw_borrow_end(seq);
 }
 
 /* The root's node. */
@@ -165,14 +165,14 @@ static void send(sw_rooted_t *r, const void *buffer, const sw_blocks_t *blocks,
         if (g->is_gate)
             send_blocks(r, place, box);
     }
-    sw_rooted_note(r, sw_coll_scatter(s->ring, g->root, buffer, &near, recv,
+    sw_rooted_note(r, sw_coll_scatter(s->sequence, g->root, buffer, &near, recv,
                                       r->bytes));
     if (g->is_root && g->is_gate)
         finish(r, box);
     else if (g->is_gate)
         send_for_root(r, place, box);
     else if (g->gate != g->root)
-        sw_lend(s->ring, g->gate, place, far, false);
+        sw_lend(s->sequence, g->gate, place, far, false);
     sw_temporary_free(listed);
 }
 

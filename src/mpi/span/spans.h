@@ -4,8 +4,8 @@
  * They correspond to those of coll/coll.h, with the same arguments. A team
  * carries out the part inside a node, and the host the part between nodes, on
  * the span's lanes (mpi/base/span.h). Members that have no part in that sleep
- * on their ring. Members with a lane start the host's nonblocking collective
- * and test it, so that they still serve their peers (await.h).
+ * in their sequence. Members with a lane start the host's nonblocking
+ * collective and test it, so that they still serve their peers (await.h).
  *
  * The gate. In a rooted collective one member of each node stands at the lane:
  * the one with the root's number, or the leader where there is no such lane.

@@ -1,33 +1,34 @@
 /*
- * rings.c - two rings of one team: the steps of one wait for no step of the
- * other.
+ * sequences.c - two sequences of one team: the steps of one wait for no step of
+ * the other.
  *
- * crossed   Members call collectives on both rings in opposite orders. No call
- *           here waits for a member that has yet to make its own, so that one
- *           thread per member suffices. On a single ring this would be an
- *           error of the program.
+ * crossed   Members call collectives in both sequences in opposite orders. No
+ *           call here waits for a member that has yet to make its own, so that
+ *           one thread per member suffices. In a single sequence this would be
+ *           an error of the program.
  * driven    Every member has two threads, each of which runs a stream of its
- *           own on its own ring: blocking, synchronising, and large ones too.
+ *           own in its own sequence: blocking, synchronising, and large ones
+ *           too.
  */
 #include "everywhere.h"
 
 #define BIG 70000
 
-/* Sends one word from `root`, on a ring. */
-static void broadcast(member_t *m, sw_ring_t *ring, int root, uint64_t round,
+/* Sends one word from `root`, in a sequence. */
+static void broadcast(member_t *m, sw_sequence_t *seq, int root, uint64_t round,
                       int which)
 {
     uint64_t key = key_of(round, root, which), word = m->me == root ? key : 0;
-    expect_ok(m, sw_coll_bcast(ring, root, PLAIN(&word), sizeof word));
+    expect_ok(m, sw_coll_bcast(seq, root, PLAIN(&word), sizeof word));
     if (word != key)
-        fail(m, "round %llu, ring %d: a word of the other ring",
+        fail(m, "round %llu, sequence %d: a word of the other sequence",
              (unsigned long long)round, which);
 }
 
-/* Member 0 posts on the first ring, then reads on the second. Member 1 posts on
- * the second first. The others read in either order, unless there is a tree:
- * then some wait for each other. */
-static void crossed(member_t *m, sw_ring_t *ring[2])
+/* Member 0 posts in the first sequence, then reads in the second. Member 1
+ * posts in the second first. The others read in either order, unless there is a
+ * tree: then some wait for each other. */
+static void crossed(member_t *m, sw_sequence_t *seq[2])
 {
     int count = rounds(200);
     for (int round = 0; round < count; round++) {
@@ -35,12 +36,12 @@ static void crossed(member_t *m, sw_ring_t *ring[2])
         if (m->me > 1 && m->n <= SW_FLAT)
             first = below(&m->own, 2);
         dawdle(m);
-        broadcast(m, ring[first], first, (uint64_t)round, first);
-        broadcast(m, ring[!first], !first, (uint64_t)round, !first);
+        broadcast(m, seq[first], first, (uint64_t)round, first);
+        broadcast(m, seq[!first], !first, (uint64_t)round, !first);
     }
 }
 
-/* Calls a collective that all drivers of a ring draw alike. */
+/* Calls a collective that all drivers of a sequence draw alike. */
 static void any(member_t *m, uint64_t round)
 {
     sw_reducer_t sum = {1, true, sw_reduce_kernel(SW_SUM, SW_UINT8), NULL};
@@ -52,17 +53,17 @@ static void any(member_t *m, uint64_t round)
     char *all = take_buffer(m, bytes * (size_t)m->n);
     switch (kind) {
     case 0:
-        expect_ok(m, sw_coll_barrier(m->ring));
+        expect_ok(m, sw_coll_barrier(m->seq));
         break;
     case 1:
         if (m->me == root)
             fill(one, bytes, key_of(round, root, 0));
-        expect_ok(m, sw_coll_bcast(m->ring, root, PLAIN(one), bytes));
+        expect_ok(m, sw_coll_bcast(m->seq, root, PLAIN(one), bytes));
         expect_data(m, one, bytes, key_of(round, root, 0), "bcast");
         break;
     case 2:
         fill(one, bytes, key_of(round, m->me, 0));
-        expect_ok(m, sw_coll_allgather(m->ring, PLAIN(one), bytes, all,
+        expect_ok(m, sw_coll_allgather(m->seq, PLAIN(one), bytes, all,
                                        &blocks));
         for (int i = 0; i < m->n; i++)
             expect_data(m, all + bytes * (size_t)i, bytes,
@@ -70,7 +71,7 @@ static void any(member_t *m, uint64_t round)
         break;
     default:
         memset(one, (int)(round + 3 * (uint64_t)m->me), bytes);
-        expect_ok(m, sw_coll_allreduce(m->ring, &sum, one, all, bytes));
+        expect_ok(m, sw_coll_allreduce(m->seq, &sum, one, all, bytes));
         unsigned char right = 0;
         for (int i = 0; i < m->n; i++)
             right = (unsigned char)(right + round + 3 * (uint64_t)i);
@@ -96,13 +97,13 @@ static void *drive(void *other)
     return NULL;
 }
 
-static void driven(member_t *m, sw_ring_t *ring)
+static void driven(member_t *m, sw_sequence_t *seq)
 {
     member_t *other = calloc(1, sizeof *other);
     pthread_t thread;
     if (!other)
         fail(m, "no memory");
-    *other = (member_t){.ring = ring, .n = m->n, .me = m->me, .way = m->way,
+    *other = (member_t){.seq = seq, .n = m->n, .me = m->me, .way = m->way,
                         .seed = m->seed + 1};
     if (pthread_create(&thread, NULL, drive, other))
         fail(m, "no second thread");
@@ -113,14 +114,14 @@ static void driven(member_t *m, sw_ring_t *ring)
 
 static void body(member_t *m)
 {
-    sw_ring_t *ring[2] = {m->ring, second_ring(m)};
-    crossed(m, ring);
-    driven(m, ring[1]);
-    expect_ok(m, sw_coll_barrier(m->ring));
-    /* The team outlives the ring that it was made with. */
-    sw_ring_t *first = m->ring;
-    m->ring = m->me % 2 ? first : ring[1];
-    sw_ring_close(m->me % 2 ? ring[1] : first);
+    sw_sequence_t *seq[2] = {m->seq, second_sequence(m)};
+    crossed(m, seq);
+    driven(m, seq[1]);
+    expect_ok(m, sw_coll_barrier(m->seq));
+    /* The team outlives the sequence that it was made with. */
+    sw_sequence_t *first = m->seq;
+    m->seq = m->me % 2 ? first : seq[1];
+    sw_sequence_close(m->me % 2 ? seq[1] : first);
 }
 
 int main(int argc, char **argv)

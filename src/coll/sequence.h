@@ -1,11 +1,12 @@
 /*
- * ring.h - one numbered sequence of collectives over a team, and the block of
- * shared memory in which the members carry it out.
+ * sequence.h - collectives of a team, numbered in their order, and the block of
+ * shared memory in which the members carry them out.
  *
- * A team may have several rings. Each has a block of its own, so that a step
- * of one ring waits for no step of another: a member may start collectives on
- * two rings in the opposite order of its peers. One thread at a time uses a
- * member's end of a ring; different rings may be used by different threads.
+ * A team may have several sequences. Each has a block of its own, so that a
+ * step of one sequence waits for no step of another: a member may start
+ * collectives on two sequences in the opposite order of its peers. One thread
+ * at a time uses a member's end of a sequence; different sequences may be used
+ * by different threads.
  *
  * Block (in the leader's control segment; one writer per lane):
  *
@@ -19,21 +20,21 @@
  *   0    done (8)  doorbell: event (4) sleepers (4)          one line pair
  *   64   touching (4)
  *   128  ask: what it asks of another member (ask.h)
- *   256  entry[0]  seq (8) what (4) form (2) place (2) bytes (8) data (104)
+ *   256  entry[0]  posted (8) what (4) form (2) place (2) bytes (8) data (104)
  *   384  entry[1]  ...
  *
- * All members call the collectives of a ring in one order, so all number them
- * alike: step s. In a step a member may post one entry, in entry[s mod depth].
- * At the end of the step it stores done = s. No two processes write the same
- * word, and no step needs a read-modify-write.
+ * All members call the collectives of a sequence in one order, so all number
+ * them alike: step s. In a step a member may post one entry, in
+ * entry[s mod depth]. At the end of the step it stores done = s. No two
+ * processes write the same word, and no step needs a read-modify-write.
  *
  * Staging: a member's circular store for payloads that do not fit an entry.
  * The member hands it out in order, in whole cache lines, never across the
  * end.
  *
  * Protocol and memory order:
- *   - post: the member stores the entry's fields, then seq = s (release). A
- *     reader that loads seq == s (acquire) sees the fields and the staged
+ *   - post: the member stores the entry's fields, then posted = s (release). A
+ *     reader that loads posted == s (acquire) sees the fields and the staged
  *     bytes. For a part it sees the member's own memory as it was.
  *   - done = s (release) comes after all the member's reads of step s. A
  *     member that loads done >= s (acquire) may overwrite what was read.
@@ -42,7 +43,7 @@
  *     that posts step s has itself finished s - 1. So a member that sees all
  *     entries of a symmetric step knows that all are done with the step
  *     before. Streams of rooted steps read the done words only once per turn
- *     of the ring. The same rule governs staged bytes.
+ *     of a lane. The same rule governs staged bytes.
  *   - no cycle: a wait in step s is for posts of step s, or for done of a
  *     step before s. It may also be for done of s by a member that needs
  *     nothing more from the waiter. Or it is for a packer, which itself waits
@@ -55,7 +56,7 @@
  * memory that it has offered. But a member that knows nothing yet may be about
  * to use that memory:
  *   - A member that reads looks afterwards at block->given_up, in
- *     sw_ring_done. The leaver stores given_up before it posts, is done or
+ *     sw_sequence_done. The leaver stores given_up before it posts, is done or
  *     returns. So a reader that saw anything from then on also loads given_up,
  *     and fails.
  *   - A member that writes (in a gather, or a reduction into another's result)
@@ -65,16 +66,16 @@
  *     consistent, so one of the two sees the other.
  * A member that has not heard of the failure waits for a member that has died
  * or given up: it finds given_up, or asks the host itself. All this is per
- * ring, since a ring's block and memory are its own. A member that gives up
- * its communicator gives up each of its rings.
+ * sequence, since a sequence's block and memory are its own. A member that
+ * gives up its communicator gives up each of its sequences.
  *
  * Payloads travel in one of the forms of node/peer.h. Those inside the entry
  * or in the staging let the sender return at once. Those in the user's own
  * memory, or in what it was packed into, keep the sender until the readers are
  * done. The sender alone chooses; the readers follow the entry.
  */
-#ifndef SW_COLL_RING_H
-#define SW_COLL_RING_H
+#ifndef SW_COLL_SEQUENCE_H
+#define SW_COLL_SEQUENCE_H
 
 #include "layout/data.h"
 #include "node/base/array.h"
@@ -84,7 +85,7 @@
 #include "team.h"
 
 #define SW_INLINE_MAX 104   /* payload bytes inside an entry               */
-#define SW_RING_MAX 32      /* entries of a lane, at most                  */
+#define SW_DEPTH_MAX 32     /* entries of a lane, at most                  */
 #define SW_AHEAD 4          /* entries whose lines are fetched in advance  */
 
 /* What a coll function returns besides 0. */
@@ -98,7 +99,7 @@ enum {
 };
 
 typedef struct {
-    _Atomic uint64_t seq;   /* the step whose entry this is                */
+    _Atomic uint64_t posted;    /* the step whose entry this is            */
     uint32_t what;          /* sw_what(): collective and root, for checks  */
     uint16_t form;          /* sw_form_t of the payload                    */
     uint16_t place;         /* in the staging, in lines, if used           */
@@ -125,8 +126,8 @@ typedef struct {
     char pad2[SW_LINE - 8];
 } sw_ask_t;
 
-/* What went wrong in a step (see sw_ring_fail). A member that runs ahead may
- * have failed in later ones, too. */
+/* What went wrong in a step (see sw_sequence_fail). A member that runs ahead
+ * may have failed in later ones, too. */
 #define SW_FAILURES 4
 
 typedef struct {
@@ -138,14 +139,14 @@ typedef struct {
     char pad2[SW_LINE - 4];
     sw_ask_t ask;
     sw_entry_t entry[];
-} sw_ring_lane_t;
+} sw_sequence_lane_t;
 
 _Static_assert(sizeof(sw_entry_t) == SW_PAIR, "an entry is a line pair");
-_Static_assert(sizeof(sw_ring_lane_t) == 2 * SW_PAIR,
+_Static_assert(sizeof(sw_sequence_lane_t) == 2 * SW_PAIR,
                "entries start on a pair");
 
-/* The readers of an entry: all members, one of them, those in the ring's list
- * of neighbours, or a tree's children. */
+/* The readers of an entry: all members, one of them, those in the sequence's
+ * list of neighbours, or a tree's children. */
 #define SW_READ_ALL (-1)
 #define SW_READ_NEIGHBOURS INT32_MIN
 #define SW_READ_CHILDREN(root) (-2 - (root))
@@ -162,7 +163,7 @@ typedef struct {
     sw_use_t use;
 } sw_staged_t;
 
-/* A member's end of a ring, in its private memory.
+/* A member's end of a sequence, in its private memory.
  *
  *   0    what every step of every collective reads           one line
  *   64   what claiming, staging and reading a payload need   one line
@@ -177,7 +178,7 @@ typedef struct {
     uint64_t acked;         /* every member is done with it                */
     char *lanes;
     size_t lane_bytes;
-    sw_ring_lane_t *mine;   /* this member's lane                          */
+    sw_sequence_lane_t *mine;   /* this member's lane                      */
     sw_block_t *block;
     sw_use_t *use;          /* [depth] of my entries                       */
     uint64_t *known;        /* [n] latest done seen of each member         */
@@ -191,37 +192,37 @@ typedef struct {
     char *no_stage;         /* what a broken member stages goes here ...   */
     sw_entry_t nowhere;     /* ... and what it posts, here                 */
     unsigned staged_first, staged_count;
-    sw_staged_t staged[SW_RING_MAX];    /* in use, oldest first, circular  */
-} sw_ring_t;
+    sw_staged_t staged[SW_DEPTH_MAX];   /* in use, oldest first, circular  */
+} sw_sequence_t;
 
-_Static_assert(offsetof(sw_ring_t, block) == SW_LINE &&
-               offsetof(sw_ring_t, neighbours) == 2 * SW_LINE,
+_Static_assert(offsetof(sw_sequence_t, block) == SW_LINE &&
+               offsetof(sw_sequence_t, neighbours) == 2 * SW_LINE,
                "what a step reads is in the first two lines");
 
-/* Making a ring -------------------------------------------------------- */
+/* Making a sequence -------------------------------------------------------- */
 
-/* Takes a block for a ring of n members from this process's pool and returns
- * its offset, or 0 where the pool is full. The leader calls it and tells the
- * others the offset. */
-SW_API uint64_t sw_ring_reserve(int n);
+/* Takes a block for a sequence of n members from this process's pool and
+ * returns its offset, or 0 where the pool is full. The leader calls it and
+ * tells the others the offset. */
+SW_API uint64_t sw_sequence_reserve(int n);
 
 /* Returns a block that the leader reserved and that no member has opened. */
-SW_API void sw_ring_unreserve(sw_peer_t *leader, uint64_t offset);
+SW_API void sw_sequence_unreserve(sw_peer_t *leader, uint64_t offset);
 
-/* Opens this member's end of the ring at `offset` of the leader's segment, and
- * holds the team. Every member opens it once. Ends the process where memory
+/* Opens this member's end of the sequence at `offset` of the leader's segment,
+ * and holds the team. Every member opens it once. Ends the process where memory
  * runs out, since the others rely on it by now. */
-SW_API sw_ring_t *sw_ring_open(sw_team_t *team, uint64_t offset);
+SW_API sw_sequence_t *sw_sequence_open(sw_team_t *team, uint64_t offset);
 
 /* A broken member returns from a collective for the last time: from here on
- * the others leave alone the memory that it offered on this ring. */
-SW_API void sw_ring_give_up(sw_ring_t *ring);
+ * the others leave alone the memory that it offered in this sequence. */
+SW_API void sw_sequence_give_up(sw_sequence_t *seq);
 
-/* Leaves the ring: no wait, no message. */
-SW_API void sw_ring_close(sw_ring_t *ring);
+/* Leaves the sequence: no wait, no message. */
+SW_API void sw_sequence_close(sw_sequence_t *seq);
 
-/* Bytes of a ring's block for n members, and of its zeroed first part. */
-SW_API size_t sw_ring_bytes(int n, size_t *zeroed);
+/* Bytes of a sequence's block for n members, and of its zeroed first part. */
+SW_API size_t sw_sequence_bytes(int n, size_t *zeroed);
 
 /* Steps ---------------------------------------------------------------- */
 
@@ -232,70 +233,71 @@ static inline uint32_t sw_what(int collective, int root)
 
 /* The k-th member to the right. A member that visits all the others starts at
  * its right, so that not all begin with the same one. 0 < k < n. */
-static inline int sw_ring_right(const sw_ring_t *ring, int k)
+static inline int sw_sequence_right(const sw_sequence_t *seq, int k)
 {
-    int member = ring->me + k;
-    return member < ring->n ? member : member - ring->n;
+    int member = seq->me + k;
+    return member < seq->n ? member : member - seq->n;
 }
 
-static inline sw_ring_lane_t *sw_ring_lane(const sw_ring_t *ring, int member)
+static inline sw_sequence_lane_t *sw_sequence_lane(const sw_sequence_t *seq,
+                                                   int member)
 {
-    return (sw_ring_lane_t *)(ring->lanes +
-                              (size_t)member * ring->lane_bytes);
+    return (sw_sequence_lane_t *)(seq->lanes +
+                                  (size_t)member * seq->lane_bytes);
 }
 
-static inline sw_entry_t *sw_ring_entry(const sw_ring_t *ring, int member,
-                                        uint64_t step)
+static inline sw_entry_t *sw_sequence_entry(const sw_sequence_t *seq,
+                                            int member, uint64_t step)
 {
-    return &sw_ring_lane(ring, member)->entry[step & ring->mask];
+    return &sw_sequence_lane(seq, member)->entry[step & seq->mask];
 }
 
-static inline char *sw_ring_staged(const sw_ring_t *ring, int member,
-                                   unsigned place)
+static inline char *sw_sequence_staged(const sw_sequence_t *seq, int member,
+                                       unsigned place)
 {
-    return ring->staging + (size_t)member * ring->stage_bytes +
+    return seq->staging + (size_t)member * seq->stage_bytes +
            (size_t)place * SW_LINE;
 }
 
 /* What a member asks for passes through its box. */
-static inline char *sw_ring_box(const sw_ring_t *ring, int member)
+static inline char *sw_sequence_box(const sw_sequence_t *seq, int member)
 {
-    return ring->boxes + (size_t)member * SW_ASK_BYTES;
+    return seq->boxes + (size_t)member * SW_ASK_BYTES;
 }
 
 /* Names what is wrong where a member has posted something unexpected:
  * SW_BROKEN if a member has given up, else SW_MISMATCH. */
-static inline int sw_ring_mismatch(sw_ring_t *ring)
+static inline int sw_sequence_mismatch(sw_sequence_t *seq)
 {
-    if (atomic_load(&ring->block->given_up))
-        ring->broken = true;
-    return ring->broken ? SW_BROKEN : SW_MISMATCH;
+    if (atomic_load(&seq->block->given_up))
+        seq->broken = true;
+    return seq->broken ? SW_BROKEN : SW_MISMATCH;
 }
 
-/* Slow paths, in ring.c. */
-void sw_ring_await_reuse(sw_ring_t *ring, const sw_use_t *use);
-int sw_ring_await_slow(sw_ring_t *ring, int member, uint64_t step);
-void sw_ring_answer_slow(const sw_ring_t *ring);    /* in ask.c */
+/* Slow paths, in sequence.c. */
+void sw_sequence_await_reuse(sw_sequence_t *seq, const sw_use_t *use);
+int sw_sequence_await_slow(sw_sequence_t *seq, int member, uint64_t step);
+void sw_sequence_answer_slow(const sw_sequence_t *seq);     /* in ask.c */
 
 /* Answers what members have asked of this one: every wait in which this
  * member's memory may be offered does so. True, for their conditions. */
-static inline bool sw_ring_answered(const sw_ring_t *ring)
+static inline bool sw_sequence_answered(const sw_sequence_t *seq)
 {
-    if (sw_unlikely(atomic_load_explicit(&ring->block->asks,
+    if (sw_unlikely(atomic_load_explicit(&seq->block->asks,
                                          memory_order_acquire)))
-        sw_ring_answer_slow(ring);
+        sw_sequence_answer_slow(seq);
     return true;
 }
 
 /* My entry of this step, free for writing. */
-static inline sw_entry_t *sw_ring_claim(sw_ring_t *ring, uint64_t step,
-                                        int readers)
+static inline sw_entry_t *sw_sequence_claim(sw_sequence_t *seq, uint64_t step,
+                                            int readers)
 {
-    sw_use_t *use = &ring->use[step & ring->mask];
-    if (sw_unlikely(use->step > ring->acked)) {
-        sw_ring_await_reuse(ring, use);
-        if (sw_unlikely(ring->broken))
-            return &ring->nowhere;
+    sw_use_t *use = &seq->use[step & seq->mask];
+    if (sw_unlikely(use->step > seq->acked)) {
+        sw_sequence_await_reuse(seq, use);
+        if (sw_unlikely(seq->broken))
+            return &seq->nowhere;
     }
     use->step = step;
     use->readers = readers;
@@ -303,23 +305,23 @@ static inline sw_entry_t *sw_ring_claim(sw_ring_t *ring, uint64_t step,
      * stream of small steps would wait for each in turn: stores leave in
      * order, and the next call's stand behind them. So the member fetches
      * them in advance, except where the readers may still need them. */
-    const sw_use_t *next = &ring->use[(step + SW_AHEAD) & ring->mask];
-    if (next->step <= (next->readers >= 0 ? ring->known[next->readers]
-                                          : ring->acked)) {
+    const sw_use_t *next = &seq->use[(step + SW_AHEAD) & seq->mask];
+    if (next->step <= (next->readers >= 0 ? seq->known[next->readers]
+                                          : seq->acked)) {
         const char *ahead =
-            (const char *)&ring->mine->entry[(step + SW_AHEAD) & ring->mask];
+            (const char *)&seq->mine->entry[(step + SW_AHEAD) & seq->mask];
         sw_prefetch_write(ahead);
         sw_prefetch_write(ahead + SW_LINE);
     }
-    return &ring->mine->entry[step & ring->mask];
+    return &seq->mine->entry[step & seq->mask];
 }
 
 /* Fetches a later entry of a member that is likely to have run ahead, as much
  * of it as its last payload took. */
-static inline void sw_ring_read_ahead(const sw_ring_t *ring, int member,
-                                      uint64_t step, uint64_t bytes)
+static inline void sw_sequence_read_ahead(const sw_sequence_t *seq, int member,
+                                          uint64_t step, uint64_t bytes)
 {
-    const char *next = (const char *)sw_ring_entry(ring, member, step + 2);
+    const char *next = (const char *)sw_sequence_entry(seq, member, step + 2);
     __builtin_prefetch(next);
     if (bytes > SW_LINE - offsetof(sw_entry_t, data))
         __builtin_prefetch(next + SW_LINE);
@@ -327,102 +329,102 @@ static inline void sw_ring_read_ahead(const sw_ring_t *ring, int member,
 
 /* Room for n <= stage_max bytes in my staging, free for writing; its place
  * goes into the entry. At most once per step. */
-char *sw_ring_claim_stage(sw_ring_t *ring, uint64_t step, int readers,
-                          size_t n, sw_entry_t *entry);
+char *sw_sequence_claim_stage(sw_sequence_t *seq, uint64_t step, int readers,
+                              size_t n, sw_entry_t *entry);
 
-static inline void sw_ring_post(sw_ring_t *ring, sw_entry_t *entry,
-                                uint64_t step)
+static inline void sw_sequence_post(sw_sequence_t *seq, sw_entry_t *entry,
+                                    uint64_t step)
 {
-    if (sw_unlikely(ring->broken))
-        atomic_store(&ring->block->given_up, 1);
-    atomic_store_explicit(&entry->seq, step, memory_order_release);
-    sw_doorbell_ring(&ring->mine->doorbell);
+    if (sw_unlikely(seq->broken))
+        atomic_store(&seq->block->given_up, 1);
+    atomic_store_explicit(&entry->posted, step, memory_order_release);
+    sw_doorbell_ring(&seq->mine->doorbell);
 }
 
 /* Waits for a member's entry of this step. */
-static inline const sw_entry_t *sw_ring_await(sw_ring_t *ring, int member,
-                                              uint64_t step, int *status)
+static inline const sw_entry_t *sw_sequence_await(sw_sequence_t *seq,
+                                                  int member, uint64_t step,
+                                                  int *status)
 {
-    sw_entry_t *e = sw_ring_entry(ring, member, step);
+    sw_entry_t *e = sw_sequence_entry(seq, member, step);
     for (int i = 0; i < sw_wait_spins; i++)
-        if (sw_likely(atomic_load_explicit(&e->seq, memory_order_acquire) ==
+        if (sw_likely(atomic_load_explicit(&e->posted, memory_order_acquire) ==
                       step))
             return e;
-    int rc = sw_ring_await_slow(ring, member, step);
+    int rc = sw_sequence_await_slow(seq, member, step);
     if (rc)
         *status = rc;
     return rc ? NULL : e;
 }
 
 /* Says that this member needs nothing more of this step. */
-static inline void sw_ring_done(sw_ring_t *ring, uint64_t step)
+static inline void sw_sequence_done(sw_sequence_t *seq, uint64_t step)
 {
-    sw_ring_lane_t *mine = ring->mine;
-    if (sw_unlikely(ring->broken))
-        atomic_store(&ring->block->given_up, 1);
+    sw_sequence_lane_t *mine = seq->mine;
+    if (sw_unlikely(seq->broken))
+        atomic_store(&seq->block->given_up, 1);
     atomic_store_explicit(&mine->done, step, memory_order_release);
     sw_doorbell_ring(&mine->doorbell);
     /* After the reads of this step: was the memory still offered? */
     atomic_thread_fence(memory_order_acquire);
-    if (sw_unlikely(atomic_load_explicit(&ring->block->given_up,
+    if (sw_unlikely(atomic_load_explicit(&seq->block->given_up,
                                          memory_order_relaxed)))
-        ring->broken = true;
+        seq->broken = true;
 }
 
 /* Before and after writing into another member's memory. False: that member
  * may no longer offer it. */
-static inline bool sw_ring_touch(sw_ring_t *ring)
+static inline bool sw_sequence_touch(sw_sequence_t *seq)
 {
-    atomic_store(&ring->mine->touching, 1);
-    if (sw_likely(!atomic_load(&ring->block->given_up)))
+    atomic_store(&seq->mine->touching, 1);
+    if (sw_likely(!atomic_load(&seq->block->given_up)))
         return true;
-    atomic_store(&ring->mine->touching, 0);
-    ring->broken = true;
+    atomic_store(&seq->mine->touching, 0);
+    seq->broken = true;
     return false;
 }
 
-static inline void sw_ring_touched(sw_ring_t *ring)
+static inline void sw_sequence_touched(sw_sequence_t *seq)
 {
-    atomic_store_explicit(&ring->mine->touching, 0, memory_order_release);
+    atomic_store_explicit(&seq->mine->touching, 0, memory_order_release);
 }
 
-/* Waits until a member is done with this step. The ring keeps what it saw
+/* Waits until a member is done with this step. The sequence keeps what it saw
  * last: a stream of steps reads the member's done word only now and then. Each
  * look takes the word's cache line from the member that stores to it. */
-static inline void sw_ring_await_done(sw_ring_t *ring, int member,
-                                      uint64_t step)
+static inline void sw_sequence_await_done(sw_sequence_t *seq, int member,
+                                          uint64_t step)
 {
-    if (ring->known[member] >= step)
+    if (seq->known[member] >= step)
         return;
-    sw_ring_lane_t *lane = sw_ring_lane(ring, member);
+    sw_sequence_lane_t *lane = sw_sequence_lane(seq, member);
     uint64_t done = 0;
-    SW_WAIT_UNLESS(ring->broken,
-                   sw_ring_answered(ring) &&
+    SW_WAIT_UNLESS(seq->broken,
+                   sw_sequence_answered(seq) &&
                        (done = atomic_load_explicit(&lane->done,
                                                     memory_order_acquire)) >=
                            step,
                    &lane->doorbell);
-    ring->known[member] = done;
+    seq->known[member] = done;
 }
 
 /* Says that this member has not done its part of this step, before it says that
  * it is done: others rely on that part. */
-static inline void sw_ring_fail(sw_ring_t *ring, uint64_t step, int how)
+static inline void sw_sequence_fail(sw_sequence_t *seq, uint64_t step, int how)
 {
     if (sw_unlikely(how != SW_OK))
-        atomic_store_explicit(&ring->mine->failed[step % SW_FAILURES],
-                              step << 8 | (unsigned)how,
-                              memory_order_relaxed);
+        atomic_store_explicit(&seq->mine->failed[step % SW_FAILURES],
+                              step << 8 | (unsigned)how, memory_order_relaxed);
 }
 
 /* What went wrong in a step that all members are done with: the same answer to
  * all of them. It lies beside the word that tells that they are done. */
-static inline int sw_ring_verdict(const sw_ring_t *ring, uint64_t step)
+static inline int sw_sequence_verdict(const sw_sequence_t *seq, uint64_t step)
 {
     int how = SW_OK;
-    for (int i = ring->n - 1; i >= 0; i--) {
+    for (int i = seq->n - 1; i >= 0; i--) {
         uint64_t failed = atomic_load_explicit(
-            &sw_ring_lane(ring, i)->failed[step % SW_FAILURES],
+            &sw_sequence_lane(seq, i)->failed[step % SW_FAILURES],
             memory_order_relaxed);
         if (sw_unlikely(failed >> 8 == step))
             how = (int)(failed & 0xff);
@@ -431,12 +433,12 @@ static inline int sw_ring_verdict(const sw_ring_t *ring, uint64_t step)
 }
 
 /* Waits until all others are done with this step. */
-static inline void sw_ring_await_done_all(sw_ring_t *ring, uint64_t step)
+static inline void sw_sequence_await_done_all(sw_sequence_t *seq, uint64_t step)
 {
-    for (int k = 1; k < ring->n; k++)
-        sw_ring_await_done(ring, sw_ring_right(ring, k), step);
-    if (sw_likely(!ring->broken))
-        ring->acked = step;
+    for (int k = 1; k < seq->n; k++)
+        sw_sequence_await_done(seq, sw_sequence_right(seq, k), step);
+    if (sw_likely(!seq->broken))
+        seq->acked = step;
 }
 
 #endif

@@ -1,8 +1,8 @@
 /*
- * ring.pml - the ring protocol of src/coll/ring.h, for Spin.
+ * sequence.pml - the protocol of src/coll/sequence.h, for Spin.
  *
- * MEMBERS members carry out STEPS steps over rings of RING entries. Which kind
- * each step is, and who is its root, is chosen freely, but alike for all:
+ * MEMBERS members carry out STEPS steps over lanes of DEPTH entries. Which kind
+ * each step is, and which member its root, is chosen freely, but alike for all:
  *
  *   BCAST   the root posts a copy, the others read it
  *   PART    the root posts where its own memory is and stays till all have
@@ -11,22 +11,22 @@
  *   SYM     everybody posts, everybody reads all
  *
  * Memory. A store does not take effect where it is made. Plain stores wait in
- * a queue and may overtake earlier release stores; a release store (seq, done)
- * takes effect after all stores made before it. Loads take effect in program
- * order, as acquire loads and what follows them do. That is weaker than
+ * a queue and may overtake earlier release stores; a release store (posted,
+ * done) takes effect after all stores made before it. Loads take effect in
+ * program order, as acquire loads and what follows them do. That is weaker than
  * x86-TSO and covers what release and acquire allow here: no member loads
  * what it has stored itself. What is *not* modelled is a plain load that is
  * held back beyond a release store; release forbids it.
  *
- * Proven, for every sequence of kinds and every interleaving within the bounds:
- *   - a reader that has seen seq == s reads the payload of s: nothing is
+ * Proven, for every order of kinds and every interleaving within the bounds:
+ *   - a reader that has seen posted == s reads the payload of s: nothing is
  *     overwritten before it is read, nothing is read before it is there
  *   - an entry seen by its reader is never of a later step
  *   - no deadlock: every member comes to its end (no invalid end states)
  *
  * With -DBUG=1 a claim does not wait for the readers, with -DBUG=2 a symmetric
  * step takes itself as acknowledged, with -DBUG=3 done is stored before the
- * reading, with -DBUG=4 seq is stored before the payload: each must be found
+ * reading, with -DBUG=4 posted is stored before the payload: each must be found
  * out, which run.sh checks. So the model can tell right from wrong.
  */
 #ifndef MEMBERS
@@ -35,8 +35,8 @@
 #ifndef STEPS
 #define STEPS 3
 #endif
-#ifndef RING
-#define RING 2
+#ifndef DEPTH
+#define DEPTH 2
 #endif
 #ifndef BUG
 #define BUG 0
@@ -48,9 +48,9 @@
 #define SYM 3
 #define ALL 15
 
-/* The shared block: entry x of member m is at [m * RING + x]. */
-byte seq[MEMBERS * RING];
-byte data[MEMBERS * RING];
+/* The shared block: entry x of member m is at [m * DEPTH + x]. */
+byte posted[MEMBERS * DEPTH];
+byte data[MEMBERS * DEPTH];
 byte done[MEMBERS];
 byte memory[MEMBERS];           /* the members' own, for PART */
 
@@ -62,7 +62,7 @@ bool chosen = false;
  * come before. */
 #define DATA 0
 #define MEMORY 1
-#define SEQ 2
+#define POSTED 2
 #define DONE 3
 chan plain[MEMBERS] = [6] of { byte, byte, byte };
 chan release[MEMBERS] = [6] of { byte, byte, byte, byte };
@@ -86,7 +86,7 @@ end:
            :: flushed[me] >= before ->
                release[me]?where, at, value, before;
                if
-               :: where == SEQ -> seq[at] = value
+               :: where == POSTED -> posted[at] = value
                :: where == DONE -> done[at] = value
                fi
            :: else -> skip
@@ -131,12 +131,12 @@ inline claim(step, whom)
 {
 #if BUG != 1
     if
-    :: used[step % RING] > acked ->
+    :: used[step % DEPTH] > acked ->
         if
-        :: readers[step % RING] != ALL ->
-            await_done(readers[step % RING], used[step % RING])
+        :: readers[step % DEPTH] != ALL ->
+            await_done(readers[step % DEPTH], used[step % DEPTH])
         :: else ->
-            await_done_all(used[step % RING]);
+            await_done_all(used[step % DEPTH]);
             atomic {
                 least = 255;
                 k = 0;
@@ -158,17 +158,17 @@ inline claim(step, whom)
     :: else
     fi;
 #endif
-    atomic { used[step % RING] = step; readers[step % RING] = whom }
+    atomic { used[step % DEPTH] = step; readers[step % DEPTH] = whom }
 }
 
 inline post(step)
 {
 #if BUG == 4
-    store_release(SEQ, me * RING + step % RING, step);
-    store(DATA, me * RING + step % RING, step)
+    store_release(POSTED, me * DEPTH + step % DEPTH, step);
+    store(DATA, me * DEPTH + step % DEPTH, step)
 #else
-    store(DATA, me * RING + step % RING, step);
-    store_release(SEQ, me * RING + step % RING, step)
+    store(DATA, me * DEPTH + step % DEPTH, step);
+    store_release(POSTED, me * DEPTH + step % DEPTH, step)
 #endif
 }
 
@@ -176,12 +176,12 @@ inline post(step)
 inline read(m, step)
 {
     atomic {
-        seq[m * RING + step % RING] >= step ->
-        assert(seq[m * RING + step % RING] == step)
+        posted[m * DEPTH + step % DEPTH] >= step ->
+        assert(posted[m * DEPTH + step % DEPTH] == step)
     }
     if
     :: kind[step] == PART -> assert(memory[m] == step)
-    :: else -> assert(data[m * RING + step % RING] == step)
+    :: else -> assert(data[m * DEPTH + step % DEPTH] == step)
     fi
 }
 
@@ -206,7 +206,7 @@ inline finish(step)
 
 proctype member(byte me)
 {
-    byte known[MEMBERS], used[RING], readers[RING];
+    byte known[MEMBERS], used[DEPTH], readers[DEPTH];
     byte acked, least, k, r, s;
 
     chosen;
