@@ -15,7 +15,7 @@ ROOMS = ["node", "topology", "coll", "p2p", "match", "layout", "offload",
 # What is called through a pointer: in the left, the right.
 HOOKS = {
     "sw_wait_step": ["sw_progress"],
-    "sw_progress": ["sw_track_progress"],
+    "sw_progress": ["sw_shadow_progress"],
     "sw_combine": ["sw_reduce_kernels"],
     "sw_matcher_local": ["sw_near_meet", "sw_matcher_rooms"],
     "sw_matcher_turn": ["sw_near_meet", "sw_matcher_rooms"],
@@ -118,7 +118,7 @@ def test_no_chain_of_calls_takes_more_than_8_kib(flavour):
     # A compiler cache keeps objects alone: build without one.
     assert not calls.unknown
     assert len(calls.calls["sw_request_kinds"]) > 20
-    assert "sw_request_kinds" in calls.calls["sw_track_finish"]
+    assert "sw_request_kinds" in calls.calls["sw_shadow_finish"]
     assert len(calls.calls["sw_matcher_rooms"]) == 2
     entries = [name for name in calls.size
                if re.search(r"(^|:)sw_(MPI|recorded_MPI|virtual_MPI)_", name)]

@@ -20,7 +20,7 @@
 
 typedef struct {
     union {
-        sw_track_t track;
+        sw_shadow_t shadow;
         sw_scheduled_t scheduled;
     };
     union {
@@ -38,14 +38,14 @@ typedef struct {
     bool bound;                 /* what we made holds for each start        */
 } started_t;
 
-static sw_track_t *spare;
+static sw_shadow_t *spare;
 
 /* The request -------------------------------------------------------------- */
 
-static bool ready(sw_track_t *t)
+static bool ready(sw_shadow_t *shadow)
 {
     sw_edge_ways_push();
-    return sw_scheduled_ready(t);
+    return sw_scheduled_ready(shadow);
 }
 
 /* The datatypes, and the operation, last as long as the collective. */
@@ -57,7 +57,7 @@ static void hold_handles(started_t *s)
     } else if (sw_collective_is_near(s->call.id)) {
         sw_sides_hold(&s->call.sides);
     } else {
-        sw_moving_hold(&s->moving, &s->call.move, s->track.comm->n);
+        sw_moving_hold(&s->moving, &s->call.move, s->shadow.comm->n);
     }
 }
 
@@ -69,14 +69,14 @@ static void drop_handles(started_t *s)
     } else if (sw_collective_is_near(s->call.id)) {
         sw_sides_drop(&s->call.sides);
     } else {
-        sw_moving_drop(&s->call.move, s->track.comm->n);
+        sw_moving_drop(&s->call.move, s->shadow.comm->n);
     }
 }
 
 /* Gives the program what was made for it, if the collective is `done`. */
 static void settle_up(started_t *s, bool done)
 {
-    MPI_Comm comm = sw_comm_or_any(s->track.comm);
+    MPI_Comm comm = sw_comm_or_any(s->shadow.comm);
     s->operands.comm = comm;
     if (sw_collective_reduces(s->call.id))
         sw_operands_end(&s->operands, done);
@@ -87,25 +87,26 @@ static void settle_up(started_t *s, bool done)
 }
 
 /* Gives the program its memory back. */
-static int finish(sw_track_t *t, MPI_Status *status)
+static int finish(sw_shadow_t *shadow, MPI_Status *status)
 {
-    started_t *s = (started_t *)t;
+    started_t *s = (started_t *)shadow;
     int outcome = sw_schedule_end(&s->schedule);
     if (!s->bound)
         settle_up(s, outcome == SW_OK);
-    if (!t->persistent)
+    if (!shadow->persistent)
         drop_handles(s);
     sw_status_empty(status);
-    if (sw_unlikely(outcome == SW_BROKEN && t->comm->handle != MPI_COMM_NULL))
-        return sw_failure_raise(t->comm->handle);
+    if (sw_unlikely(outcome == SW_BROKEN &&
+                    shadow->comm->handle != MPI_COMM_NULL))
+        return sw_failure_raise(shadow->comm->handle);
     return sw_outcome(s->call.id, outcome);
 }
 
 /* Of a persistent one. */
-static void release(sw_track_t *t)
+static void release(sw_shadow_t *shadow)
 {
-    started_t *s = (started_t *)t;
-    if (!t->persistent)
+    started_t *s = (started_t *)shadow;
+    if (!shadow->persistent)
         return;
     drop_handles(s);
     sw_comm_apart_end(&s->apart);
@@ -117,9 +118,9 @@ static void progress(void)
     sw_schedules_push(true);
 }
 
-static int start(sw_track_t *t);
+static int start(sw_shadow_t *shadow);
 
-static const sw_track_kind_t started_kind = {
+static const sw_shadow_kind_t started_kind = {
     .size = sizeof(started_t),
     .spare = &spare,
     .ready = ready,
@@ -146,7 +147,7 @@ sw_coll_call_t *sw_call_start(sw_collective_t id, sw_call_form_t form,
         sw_count_host(&asked);
         return NULL;
     }
-    started_t *s = (started_t *)sw_track_new(&started_kind, c);
+    started_t *s = (started_t *)sw_shadow_new(&started_kind, c);
     if (!s) {
         sw_say("out of memory for a nonblocking collective");
         abort();
@@ -175,7 +176,7 @@ static started_t *started(sw_coll_call_t *k)
 static bool settle(started_t *s)
 {
     sw_coll_call_t *k = &s->call;
-    MPI_Comm comm = sw_comm_or_any(s->track.comm);
+    MPI_Comm comm = sw_comm_or_any(s->shadow.comm);
     if (sw_collective_reduces(k->id)) {
         sw_reduction_bind(&k->reduction, k->id, comm, &s->operands,
                           &s->fold.args);
@@ -191,10 +192,10 @@ static bool settle(started_t *s)
 
 static void begin(started_t *s)
 {
-    sw_slates_t *on = s->track.persistent ? sw_comm_apart_slates(&s->apart)
-                                          : sw_comm_slates(s->track.comm);
+    sw_slates_t *on = s->shadow.persistent ? sw_comm_apart_slates(&s->apart)
+                                           : sw_comm_slates(s->shadow.comm);
     if (!s->bound)
-        s->bound = settle(s) && s->track.persistent;
+        s->bound = settle(s) && s->shadow.persistent;
     if (s->call.id == SW_COLL_BARRIER)
         sw_arrival_begin(&s->arrival, on);
     else if (sw_collective_reduces(s->call.id))
@@ -215,33 +216,33 @@ static void set_out(started_t *s)
 bool sw_call_set_out(sw_coll_call_t *k, bool right, int *rc)
 {
     started_t *s = started(k);
-    sw_track_t *t = &s->track;
+    sw_shadow_t *shadow = &s->shadow;
     bool persistent = k->form == SW_CALL_PERSISTENT;
     *rc = k->result;
     if (sw_unlikely(!right)) {
         sw_count_declined(k);
-        sw_track_forgo(t);
+        sw_shadow_forgo(shadow);
         return *rc != MPI_SUCCESS;
     }
     if (sw_collective_is_near(k->id))
         sw_sides_find_way(&k->sides, k->id, k->c);
     sw_scheduled_request(&s->scheduled);
-    t->persistent = persistent;
+    shadow->persistent = persistent;
     hold_handles(s);
     if (persistent)
-        sw_comm_apart(t->comm, &s->apart);
+        sw_comm_apart(shadow->comm, &s->apart);
     else
         set_out(s);
-    sw_track_add(t);
+    sw_shadow_add(shadow);
     if (!persistent)
         sw_scheduled_owe(&s->scheduled);
-    *k->request = t->handle;
+    *k->request = shadow->handle;
     return true;
 }
 
-static int start(sw_track_t *t)
+static int start(sw_shadow_t *shadow)
 {
-    started_t *s = (started_t *)t;
+    started_t *s = (started_t *)shadow;
     set_out(s);
     sw_scheduled_owe(&s->scheduled);
     return MPI_SUCCESS;
@@ -250,7 +251,7 @@ static int start(sw_track_t *t)
 void sw_started_start(void)
 {
     sw_schedules_shared |= sw_threaded;
-    sw_track_kind_add(&started_kind);
+    sw_shadow_kind_add(&started_kind);
     sw_adjacency_start();
 }
 

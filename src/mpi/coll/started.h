@@ -2,12 +2,12 @@
  * started.h - a nonblocking or persistent collective of ours: a schedule
  * (offload/schedule.h), and the request that the program holds for it.
  *
- * Beside the request lies a track, whose kind pushes the schedule, and tells
+ * Beside the request lies a shadow, whose kind pushes the schedule, and tells
  * when it is over (mpi/request/scheduled.h).
  *
  * The members start a communicator's collectives in one order, so all choose
  * alike whether they or the host serve it. Whatever a member needs until the
- * end lies in the track, since the call returns at once.
+ * end lies in the shadow, since the call returns at once.
  *
  * Persistent ones are initialized in one order, and started in any. So each has
  * slates of its own (base/comm_slates.c). It keeps what its arguments mean, and

@@ -11,7 +11,7 @@
 #include "mpi/base/host.h"
 #include "mpi/base/progress.h"
 #include "mpi/p2p/give.h"
-#include "mpi/request/track.h"
+#include "mpi/request/shadow.h"
 #include "mpi/record/traffic.h"
 #include "mpi/virtual/gives.h"
 #include "node/control.h"
@@ -121,7 +121,7 @@ static const char *bind_host(void *(*find)(const char *symbol))
 {
     const char *why = sw_host_bind(find);
 
-    sw_progress_serve = sw_track_progress;
+    sw_progress_serve = sw_shadow_progress;
     if (!why && sw_settings.enable)
         atomic_store(&sw_accelerate_switch, SW_ACCELERATE_ON);
     if (*sw_settings.whatif && sw_settings.profile) {

@@ -41,14 +41,14 @@ void sw_either_helps(bool begins)
                 sw_near_secure(m);
 }
 
-static either_t *of(sw_track_t *t)
+static either_t *of(sw_shadow_t *s)
 {
-    return (either_t *)t;
+    return (either_t *)s;
 }
 
-static sw_near_receive_t *receive_of(sw_track_t *t)
+static sw_near_receive_t *receive_of(sw_shadow_t *s)
 {
-    return &of(t)->near.receive;
+    return &of(s)->near.receive;
 }
 
 static bool is_done(const either_t *e)
@@ -82,7 +82,7 @@ static bool ask(either_t *e)
         return false;
     if (rc == MPI_SUCCESS)
         host.Test_cancelled(&e->status, &gone);
-    e->near.base.track.result = rc;
+    e->near.base.shadow.result = rc;
     e->came = !gone;
     settled(e);
     return true;
@@ -96,7 +96,7 @@ static int tag_of(const sw_near_t *w)
 static int begin_far(either_t *e)
 {
     const sw_near_t *w = &e->near.receive.what;
-    int rc = e->near.base.track.persistent
+    int rc = e->near.base.shadow.persistent
         ? host.Start(&e->far)
         : SW_FAR_COUNTED(Irecv, w->count, w->buffer, w->type->handle,
                          MPI_ANY_SOURCE, tag_of(w), w->comm->handle, &e->far);
@@ -123,7 +123,7 @@ static either_t *posted_by(sw_posted_t *posted)
  * the host has given it none. */
 static sw_early_t *by_proxy(either_t *e)
 {
-    sw_early_t *m = e->came && e->near.base.track.result == MPI_SUCCESS
+    sw_early_t *m = e->came && e->near.base.shadow.result == MPI_SUCCESS
         ? sw_proxy_named(&e->status, e->near.receive.what.comm) : NULL;
     if (m)
         e->came = m->proxied = false;
@@ -205,32 +205,32 @@ static void look(either_t *e)
 
 /* Requests ----------------------------------------------------------------- */
 
-static bool ready(sw_track_t *t)
+static bool ready(sw_shadow_t *s)
 {
-    either_t *e = of(t);
+    either_t *e = of(s);
     if (!is_done(e)) {
         sw_near_turn(false);
         sw_match_enter();
         look(e);
         sw_match_leave();
     }
-    return t->ended = is_done(e);
+    return s->ended = is_done(e);
 }
 
-static int peek(sw_track_t *t, MPI_Status *status)
+static int peek(sw_shadow_t *s, MPI_Status *status)
 {
-    if (!of(t)->came)
-        return sw_near_received(receive_of(t), status);
+    if (!of(s)->came)
+        return sw_near_received(receive_of(s), status);
     if (status != MPI_STATUS_IGNORE)
-        *status = of(t)->status;
+        *status = of(s)->status;
     return MPI_SUCCESS;
 }
 
-static int finish(sw_track_t *t, MPI_Status *status)
+static int finish(sw_shadow_t *s, MPI_Status *status)
 {
-    sw_near_receive_t *r = receive_of(t);
-    int rc = peek(t, status);
-    if (of(t)->came)
+    sw_near_receive_t *r = receive_of(s);
+    int rc = peek(s, status);
+    if (of(s)->came)
         sw_temporary_free(r->block);
     r->block = NULL;
     return rc;
@@ -266,62 +266,62 @@ static int post(either_t *e)
     return rc;
 }
 
-static either_t *new_track(const sw_near_t *what)
+static either_t *new_shadow(const sw_near_t *what)
 {
-    sw_track_t *t = sw_track_new(&sw_either_kind, what->comm);
-    if (!t) {
+    sw_shadow_t *s = sw_shadow_new(&sw_either_kind, what->comm);
+    if (!s) {
         sw_say("out of memory in a receive");
         abort();
     }
     sw_datatype_hold(what->type);
-    sw_near_prepare(receive_of(t), what);
-    of(t)->asked = of(t)->came = false;
-    of(t)->far = MPI_REQUEST_NULL;
-    sw_scheduled_request(&of(t)->near.base);
-    return of(t);
+    sw_near_prepare(receive_of(s), what);
+    of(s)->asked = of(s)->came = false;
+    of(s)->far = MPI_REQUEST_NULL;
+    sw_scheduled_request(&of(s)->near.base);
+    return of(s);
 }
 
 static int added(either_t *e, int rc, MPI_Request *request)
 {
-    sw_track_t *t = &e->near.base.track;
+    sw_shadow_t *s = &e->near.base.shadow;
     if (rc != MPI_SUCCESS) {
         sw_temporary_free(e->near.receive.block);
-        sw_track_forgo(t);
+        sw_shadow_forgo(s);
         return rc;
     }
-    sw_track_add(t);
-    *request = t->handle;
+    sw_shadow_add(s);
+    *request = s->handle;
     return MPI_SUCCESS;
 }
 
 int sw_either_itake(const sw_near_t *what, void **into, MPI_Request *request)
 {
-    either_t *e = new_track(what);
+    either_t *e = new_shadow(what);
     e->near.receive.into = into;
     return added(e, post(e), request);
 }
 
 int sw_either_recv_init(const sw_near_t *what, MPI_Request *request)
 {
-    either_t *e = new_track(what);
+    either_t *e = new_shadow(what);
     int rc = SW_FAR_COUNTED(Recv_init, what->count, what->buffer,
                             what->type->handle, MPI_ANY_SOURCE, tag_of(what),
                             what->comm->handle, &e->far);
-    e->near.base.track.persistent = true;
+    e->near.base.shadow.persistent = true;
     return added(e, rc, request);
 }
 
-static int start(sw_track_t *t)
+static int start(sw_shadow_t *s)
 {
-    sw_near_receive_t *r = receive_of(t);
+    sw_near_receive_t *r = receive_of(s);
     const sw_near_t what = r->what;
     sw_near_prepare(r, &what);
-    return post(of(t));
+    return post(of(s));
 }
 
-static int cancel(sw_track_t *t)
+static int cancel(sw_shadow_t *s)
 {
-    either_t *e = of(t);
+    either_t *e = of(s);
     sw_match_enter();
     if (!is_done(e)) {
         cancel_far(e);
@@ -332,25 +332,25 @@ static int cancel(sw_track_t *t)
     return MPI_SUCCESS;
 }
 
-static void free_request(sw_track_t *t)
+static void free_request(sw_shadow_t *s)
 {
-    of(t)->near.base.made = false;
+    of(s)->near.base.made = false;
     sw_match_enter();
-    sw_near_keep_buffer(receive_of(t));
+    sw_near_keep_buffer(receive_of(s));
     sw_match_leave();
-    sw_track_forget(t);
+    sw_shadow_forget(s);
 }
 
-static void release(sw_track_t *t)
+static void release(sw_shadow_t *s)
 {
-    sw_datatype_drop(receive_of(t)->what.type);
-    if (of(t)->far != MPI_REQUEST_NULL)     /* a persistent one's */
-        host.Request_free(&of(t)->far);
+    sw_datatype_drop(receive_of(s)->what.type);
+    if (of(s)->far != MPI_REQUEST_NULL)     /* a persistent one's */
+        host.Request_free(&of(s)->far);
 }
 
-static sw_track_t *spare;
+static sw_shadow_t *spare;
 
-const sw_track_kind_t sw_either_kind = {
+const sw_shadow_kind_t sw_either_kind = {
     .size = sizeof(either_t),
     .spare = &spare,
     .ready = ready,

@@ -36,7 +36,7 @@ void sw_either_helps(bool begins);
 /* Does the host have a part of such a receive now? */
 bool sw_either_asks(void);
 
-extern const sw_track_kind_t sw_either_kind
+extern const sw_shadow_kind_t sw_either_kind
     __attribute__((visibility("hidden")));
 
 #endif

@@ -141,7 +141,7 @@ int sw_far_probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
     sw_idle_t idle = {0};
     while ((rc = host.Iprobe(source, tag, comm, &flag, status)) ==
                MPI_SUCCESS && !flag) {
-        sw_track_progress();
+        sw_shadow_progress();
         sw_idle(&idle, NULL);
     }
     return rc;
@@ -156,7 +156,7 @@ int sw_far_mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message,
     sw_idle_t idle = {0};
     while ((rc = host.Improbe(source, tag, comm, &flag, message, status)) ==
                MPI_SUCCESS && !flag) {
-        sw_track_progress();
+        sw_shadow_progress();
         sw_idle(&idle, NULL);
     }
     return rc;

@@ -43,10 +43,10 @@ static void start_agent(void)
 void sw_messages_start(void)
 {
     SW_INSIDE;
-    sw_tracks_shared = sw_threaded;
+    sw_shadows_shared = sw_threaded;
     sw_way_start();
     if (sw_near_start()) {
-        sw_track_kind_add(&sw_near_irecv_kind);
+        sw_shadow_kind_add(&sw_near_irecv_kind);
         sw_wait_progress = sw_progress;
         sw_control_messages = take_way;
     }
@@ -91,7 +91,7 @@ void sw_messages_stop(void)
         while (!all_here && rc == MPI_SUCCESS &&
                !(fewer && sw_slots_quiet(gone))) {
             rc = host.Test(&request, &all_here, MPI_STATUS_IGNORE);
-            sw_track_progress();
+            sw_shadow_progress();
             fewer = fewer || (!all_here && somebody_gone());
             if (!all_here)
                 sw_os_yield();
@@ -99,8 +99,8 @@ void sw_messages_stop(void)
         /* Hosts may not free a communicator with an operation under way. */
         if (!all_here && rc == MPI_SUCCESS)
             sw_roster.comm = MPI_COMM_NULL;
-        for (int left = atomic_load(&sw_tracks); left > 0; left--)
-            sw_track_progress();
+        for (int left = atomic_load(&sw_shadows); left > 0; left--)
+            sw_shadow_progress();
     }
     sw_agent_stop();
     sw_control_messages = NULL;

@@ -145,7 +145,7 @@ bool sw_near_turn(bool all)
 
 void sw_near_serve(int by)
 {
-    atomic_fetch_add(&sw_tracks, by);
+    atomic_fetch_add(&sw_shadows, by);
     atomic_fetch_add(&sw_owed, by);
 }
 

@@ -24,7 +24,7 @@
 #include "mpi/base/buffer.h"
 #include "mpi/base/comm.h"
 #include "mpi/base/roster.h"
-#include "mpi/request/track.h"
+#include "mpi/request/shadow.h"
 
 /* Are there near ranks at all? Constant after MPI_Init, unless a benchmark wants
  * the host alone (node/control.h). */

@@ -109,7 +109,7 @@ static void await_either(const sw_comm_t *c, const sw_pattern_t *p, bool takes,
 {
     sw_idle_t idle = {0};
     while (!found->early && !ask_host(c, p, takes, found)) {
-        sw_track_progress();
+        sw_shadow_progress();
         sw_idle(&idle, NULL);
         sw_near_turn(true);
         found->early = look(p);
@@ -132,7 +132,7 @@ static bool find(sw_comm_t *c, const sw_pattern_t *p, bool blocking, bool takes,
     if (!blocking && either)
         return ask_host(c, p, takes, found);
     if (!blocking) {
-        sw_track_poke(true);
+        sw_shadow_poke(true);
         return false;
     }
     sw_progress_use(c->handle);

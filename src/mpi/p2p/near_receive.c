@@ -286,35 +286,35 @@ int sw_near_mrecv(const sw_near_t *what, sw_early_t *m, MPI_Status *status)
 
 /* Requests ----------------------------------------------------------------- */
 
-static sw_near_receive_t *of(sw_track_t *t)
+static sw_near_receive_t *of(sw_shadow_t *s)
 {
-    return &((sw_near_irecv_t *)t)->receive;
+    return &((sw_near_irecv_t *)s)->receive;
 }
 
-static bool is_over(sw_track_t *t)
+static bool is_over(sw_shadow_t *s)
 {
-    return atomic_load_explicit(&of(t)->done, memory_order_acquire);
+    return atomic_load_explicit(&of(s)->done, memory_order_acquire);
 }
 
-static bool ready(sw_track_t *t)
+static bool ready(sw_shadow_t *s)
 {
-    if (!is_over(t)) {
+    if (!is_over(s)) {
         sw_near_turn(false);
-        if (!is_over(t))
+        if (!is_over(s))
             return false;
     }
-    return t->ended = true;
+    return s->ended = true;
 }
 
-static int peek(sw_track_t *t, MPI_Status *status)
+static int peek(sw_shadow_t *s, MPI_Status *status)
 {
-    return sw_near_received(of(t), status);
+    return sw_near_received(of(s), status);
 }
 
-static sw_near_irecv_t *new_track(const sw_near_t *what)
+static sw_near_irecv_t *new_shadow(const sw_near_t *what)
 {
-    sw_near_irecv_t *i = (sw_near_irecv_t *)sw_track_new(&sw_near_irecv_kind,
-                                                         what->comm);
+    sw_near_irecv_t *i = (sw_near_irecv_t *)sw_shadow_new(&sw_near_irecv_kind,
+                                                          what->comm);
     if (!i) {
         sw_say("out of memory in a receive");
         abort();
@@ -332,53 +332,53 @@ int sw_near_irecv(const sw_near_t *what, MPI_Request *request)
 
 int sw_near_itake(const sw_near_t *what, void **into, MPI_Request *request)
 {
-    sw_near_irecv_t *i = new_track(what);
+    sw_near_irecv_t *i = new_shadow(what);
     i->receive.into = into;
-    sw_track_add(&i->base.track);
-    *request = i->base.track.handle;
+    sw_shadow_add(&i->base.shadow);
+    *request = i->base.shadow.handle;
     sw_near_post(&i->receive);
     return MPI_SUCCESS;
 }
 
 int sw_near_imrecv(const sw_near_t *what, sw_early_t *m, MPI_Request *request)
 {
-    sw_near_irecv_t *i = new_track(what);
-    sw_track_add(&i->base.track);
-    *request = i->base.track.handle;
+    sw_near_irecv_t *i = new_shadow(what);
+    sw_shadow_add(&i->base.shadow);
+    *request = i->base.shadow.handle;
     hand(&i->receive, m);
     return MPI_SUCCESS;
 }
 
 int sw_near_recv_init(const sw_near_t *what, MPI_Request *request)
 {
-    sw_near_irecv_t *i = new_track(what);
-    i->base.track.persistent = true;
-    sw_track_add(&i->base.track);
-    *request = i->base.track.handle;
+    sw_near_irecv_t *i = new_shadow(what);
+    i->base.shadow.persistent = true;
+    sw_shadow_add(&i->base.shadow);
+    *request = i->base.shadow.handle;
     return MPI_SUCCESS;
 }
 
-static int start(sw_track_t *t)
+static int start(sw_shadow_t *s)
 {
-    sw_near_receive_t *r = of(t);
+    sw_near_receive_t *r = of(s);
     const sw_near_t what = r->what;
     sw_near_prepare(r, &what);
     sw_near_post(r);
     return MPI_SUCCESS;
 }
 
-static void free_request(sw_track_t *t)
+static void free_request(sw_shadow_t *s)
 {
-    ((sw_near_irecv_t *)t)->base.made = false;
+    ((sw_near_irecv_t *)s)->base.made = false;
     sw_match_enter();
-    sw_near_keep_buffer(of(t));
+    sw_near_keep_buffer(of(s));
     sw_match_leave();
-    sw_track_forget(t);
+    sw_shadow_forget(s);
 }
 
-static int cancel(sw_track_t *t)
+static int cancel(sw_shadow_t *s)
 {
-    sw_near_receive_t *r = of(t);
+    sw_near_receive_t *r = of(s);
     sw_match_enter();
     bool open = sw_matcher_withdraw(&r->posted);
     sw_match_leave();
@@ -389,9 +389,9 @@ static int cancel(sw_track_t *t)
     return MPI_SUCCESS;
 }
 
-static void release(sw_track_t *t)
+static void release(sw_shadow_t *s)
 {
-    sw_datatype_drop(of(t)->what.type);
+    sw_datatype_drop(of(s)->what.type);
 }
 
 static void progress(void)
@@ -399,19 +399,19 @@ static void progress(void)
     sw_near_turn(true);
 }
 
-static void await_some(sw_track_t *t)
+static void await_some(sw_shadow_t *s)
 {
-    sw_near_await(&of(t)->done);
+    sw_near_await(&of(s)->done);
 }
 
-static sw_doorbell_t *bell(sw_track_t *t)
+static sw_doorbell_t *bell(sw_shadow_t *s)
 {
     return sw_mailbox_doorbell;
 }
 
-static sw_track_t *spare;
+static sw_shadow_t *spare;
 
-const sw_track_kind_t sw_near_irecv_kind = {
+const sw_shadow_kind_t sw_near_irecv_kind = {
     .size = sizeof(sw_near_irecv_t),
     .spare = &spare,
     .ready = ready,

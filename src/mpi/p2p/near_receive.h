@@ -32,7 +32,7 @@ typedef struct {
     sw_near_receive_t receive;
 } sw_near_irecv_t;
 
-extern const sw_track_kind_t sw_near_irecv_kind
+extern const sw_shadow_kind_t sw_near_irecv_kind
     __attribute__((visibility("hidden")));
 
 /* What the sender of a large message offers: a payload of SW_CELL_OFFER. */

@@ -623,44 +623,44 @@ void sw_near_send_parcel(const sw_near_t *w, const sw_parcel_name_t *given)
 
 /* Requests ----------------------------------------------------------------- */
 
-static sw_near_send_t *of(sw_track_t *t)
+static sw_near_send_t *of(sw_shadow_t *shadow)
 {
-    return &((sw_near_isend_t *)t)->send;
+    return &((sw_near_isend_t *)shadow)->send;
 }
 
-static bool ready(sw_track_t *t)
+static bool ready(sw_shadow_t *shadow)
 {
-    sw_near_send_t *s = of(t);
+    sw_near_send_t *s = of(shadow);
     if (!advance(s)) {
         sw_near_turn(false);
         if (!advance(s))
             return false;
     }
-    return t->ended = true;
+    return shadow->ended = true;
 }
 
-static bool is_over(sw_track_t *t)
+static bool is_over(sw_shadow_t *shadow)
 {
-    return advance(of(t));
+    return advance(of(shadow));
 }
 
-static int peek(sw_track_t *t, MPI_Status *status)
+static int peek(sw_shadow_t *shadow, MPI_Status *status)
 {
     sw_status_empty(status);
     return MPI_SUCCESS;
 }
 
-static int finish(sw_track_t *t, MPI_Status *status)
+static int finish(sw_shadow_t *shadow, MPI_Status *status)
 {
-    end(of(t));
+    end(of(shadow));
     sw_status_empty(status);
     return MPI_SUCCESS;
 }
 
-static sw_near_isend_t *new_track(const sw_near_t *w)
+static sw_near_isend_t *new_shadow(const sw_near_t *w)
 {
-    sw_near_isend_t *i = (sw_near_isend_t *)sw_track_new(&sw_near_isend_kind,
-                                                         w->comm);
+    sw_near_isend_t *i = (sw_near_isend_t *)sw_shadow_new(&sw_near_isend_kind,
+                                                          w->comm);
     if (!i) {
         sw_say("out of memory in a send");
         abort();
@@ -682,14 +682,14 @@ int sw_near_isend(const sw_near_t *w, sw_send_mode_t mode,
         *request = sw_request_done;
         return MPI_SUCCESS;
     }
-    sw_near_isend_t *i = new_track(w);
+    sw_near_isend_t *i = new_shadow(w);
     int rc = describe(&i->send, w, mode);
     if (rc != MPI_SUCCESS) {
-        sw_track_forgo(&i->base.track);
+        sw_shadow_forgo(&i->base.shadow);
         return rc;
     }
-    sw_track_add(&i->base.track);
-    *request = i->base.track.handle;
+    sw_shadow_add(&i->base.shadow);
+    *request = i->base.shadow.handle;
     begin(&i->send);
     return MPI_SUCCESS;
 }
@@ -697,17 +697,17 @@ int sw_near_isend(const sw_near_t *w, sw_send_mode_t mode,
 int sw_near_send_init(const sw_near_t *w, sw_send_mode_t mode,
                       MPI_Request *request)
 {
-    sw_near_isend_t *i = new_track(w);
+    sw_near_isend_t *i = new_shadow(w);
     i->send = (sw_near_send_t){.what = *w, .mode = mode};
-    i->base.track.persistent = true;
-    sw_track_add(&i->base.track);
-    *request = i->base.track.handle;
+    i->base.shadow.persistent = true;
+    sw_shadow_add(&i->base.shadow);
+    *request = i->base.shadow.handle;
     return MPI_SUCCESS;
 }
 
-static int start(sw_track_t *t)
+static int start(sw_shadow_t *shadow)
 {
-    sw_near_send_t *s = of(t);
+    sw_near_send_t *s = of(shadow);
     const sw_near_t what = s->what;
     int rc = describe(s, &what, s->mode);
     if (rc == MPI_SUCCESS)
@@ -715,39 +715,39 @@ static int start(sw_track_t *t)
     return rc;
 }
 
-static void free_request(sw_track_t *t)
+static void free_request(sw_shadow_t *shadow)
 {
-    ((sw_near_isend_t *)t)->base.made = false;
-    sw_track_forget(t);
+    ((sw_near_isend_t *)shadow)->base.made = false;
+    sw_shadow_forget(shadow);
 }
 
-static int cancel(sw_track_t *t)
+static int cancel(sw_shadow_t *shadow)
 {
     return MPI_SUCCESS;         /* it is on its way */
 }
 
-static void release(sw_track_t *t)
+static void release(sw_shadow_t *shadow)
 {
-    sw_datatype_drop(of(t)->what.type);
+    sw_datatype_drop(of(shadow)->what.type);
 }
 
-static void await_some(sw_track_t *t)
+static void await_some(sw_shadow_t *shadow)
 {
-    sw_near_send_t *s = of(t);
+    sw_near_send_t *s = of(shadow);
     int left = sw_near_spins;
     while (!advance(s) && left-- > 0)
         if (sw_near_turn(false))
             left = sw_near_spins;
 }
 
-static sw_doorbell_t *bell(sw_track_t *t)
+static sw_doorbell_t *bell(sw_shadow_t *shadow)
 {
     return sw_mailbox_doorbell;
 }
 
-static sw_track_t *spare;
+static sw_shadow_t *spare;
 
-const sw_track_kind_t sw_near_isend_kind = {
+const sw_shadow_kind_t sw_near_isend_kind = {
     .size = sizeof(sw_near_isend_t),
     .spare = &spare,
     .ready = ready,

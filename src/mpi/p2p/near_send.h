@@ -53,7 +53,7 @@ typedef struct {
     sw_near_send_t send;
 } sw_near_isend_t;
 
-extern const sw_track_kind_t sw_near_isend_kind
+extern const sw_shadow_kind_t sw_near_isend_kind
     __attribute__((visibility("hidden")));
 
 void sw_near_sends_start(void);

@@ -14,7 +14,7 @@ typedef struct {
     void *block;                /* what is sent lies there; NULL: it does not */
 } sw_pair_t;
 
-extern const sw_track_kind_t sw_pair_kind
+extern const sw_shadow_kind_t sw_pair_kind
     __attribute__((visibility("hidden")));
 
 /* A new one, whose halves the caller begins, the receive first. `block` is freed

@@ -20,7 +20,7 @@ static void *element(const sw_partitioned_t *p, int partition)
 
 static MPI_Comm comm_of(const sw_partitioned_t *p)
 {
-    return sw_comm_or_any(p->track.comm);
+    return sw_comm_or_any(p->shadow.comm);
 }
 
 /* NULL: there is no room. */

@@ -16,7 +16,7 @@
 
 typedef struct {
     union {
-        sw_track_t track;
+        sw_shadow_t shadow;
         sw_scheduled_t scheduled;
     };
     sw_parts_t parts;

@@ -21,7 +21,7 @@ sw_partitioned_counts_t sw_partitioned_counts;
  * not wait for the receiver. */
 #define EAGER 32768
 
-static sw_track_t *spare;
+static sw_shadow_t *spare;
 
 /* The request -------------------------------------------------------------- */
 
@@ -41,7 +41,7 @@ static void tell(const sw_partitioned_t *p, MPI_Status *status)
  * MPI_ERR_OTHER, and Open MPI writes beyond the buffer.) */
 static int outcome(const sw_partitioned_t *p, int status)
 {
-    MPI_Comm comm = p->track.comm->handle;
+    MPI_Comm comm = p->shadow.comm->handle;
     if (sw_likely(status == SW_OK))
         return MPI_SUCCESS;
     if (status == SW_TRUNCATED)
@@ -53,15 +53,15 @@ static int outcome(const sw_partitioned_t *p, int status)
     return MPI_ERR_OTHER;
 }
 
-static int peek(sw_track_t *t, MPI_Status *status)
+static int peek(sw_shadow_t *s, MPI_Status *status)
 {
-    tell((sw_partitioned_t *)t, status);
+    tell((sw_partitioned_t *)s, status);
     return MPI_SUCCESS;
 }
 
-static int finish(sw_track_t *t, MPI_Status *status)
+static int finish(sw_shadow_t *s, MPI_Status *status)
 {
-    sw_partitioned_t *p = (sw_partitioned_t *)t;
+    sw_partitioned_t *p = (sw_partitioned_t *)s;
     int rc = sw_schedule_end(&p->parts.schedule);
     if (!p->sends && (rc == SW_OK || rc == SW_TRUNCATED))
         sw_partitions_give(p, 0, p->partitions);
@@ -84,16 +84,16 @@ static void count(const sw_partitioned_t *p)
                      (int64_t)sw_partitions_room(p));
 }
 
-static int start(sw_track_t *t)
+static int start(sw_shadow_t *s)
 {
-    sw_partitioned_t *p = (sw_partitioned_t *)t;
+    sw_partitioned_t *p = (sw_partitioned_t *)s;
     bool room = p->opened ||
         sw_parts_open(&p->parts, p->pair.team, p->pair.name,
                       p->sends ? (unsigned)p->partitions : 0, p->bytes,
                       p->sends && sw_partitions_room(p) <= EAGER);
     p->opened = true;
     if (sw_unlikely(!room || (p->sends && p->parts.on->refused)))
-        return sw_raise_pending(t->comm, MPI_ERR_NO_MEM);
+        return sw_raise_pending(s->comm, MPI_ERR_NO_MEM);
     if (!p->sends)
         sw_partitions_place(p);
     count(p);
@@ -103,9 +103,9 @@ static int start(sw_track_t *t)
     return MPI_SUCCESS;
 }
 
-static void release(sw_track_t *t)
+static void release(sw_shadow_t *s)
 {
-    sw_partitioned_t *p = (sw_partitioned_t *)t;
+    sw_partitioned_t *p = (sw_partitioned_t *)s;
     sw_datatype_drop(p->type);
     if (p->opened)
         sw_parts_close(&p->parts);
@@ -114,7 +114,7 @@ static void release(sw_track_t *t)
     free(p->given);
 }
 
-static const sw_track_kind_t partitioned_kind = {
+static const sw_shadow_kind_t partitioned_kind = {
     .size = sizeof(sw_partitioned_t),
     .spare = &spare,
     .ready = sw_scheduled_ready,
@@ -156,7 +156,7 @@ static sw_partitioned_t *initialize(bool sends, const void *user,
         !sw_comm_pair(c, sends ? c->me : peer, sends ? peer : c->me, tag, &pair))
         return NULL;
     sw_partitioned_t *p =
-        (sw_partitioned_t *)sw_track_new(&partitioned_kind, c);
+        (sw_partitioned_t *)sw_shadow_new(&partitioned_kind, c);
     bool *given = calloc((size_t)partitions, sizeof *given);
     if (!p || !given) {
         sw_say("out of memory for a partitioned message");
@@ -189,9 +189,9 @@ bool sw_partitioned_init(bool sends, const void *buf, int partitions,
     if (!p)
         return *rc != MPI_SUCCESS;
     sw_scheduled_request(&p->scheduled);
-    p->track.persistent = true;
-    sw_track_add(&p->track);
-    *request = p->track.handle;
+    p->shadow.persistent = true;
+    sw_shadow_add(&p->shadow);
+    *request = p->shadow.handle;
     return true;
 }
 
@@ -199,8 +199,8 @@ bool sw_partitioned_init(bool sends, const void *buf, int partitions,
  * it. */
 static sw_partitioned_t *ours(MPI_Request request)
 {
-    sw_track_t *t = sw_any_tracks() ? sw_track_to_cancel(request) : NULL;
-    return t && t->kind == &partitioned_kind ? (sw_partitioned_t *)t : NULL;
+    sw_shadow_t *s = sw_any_shadows() ? sw_shadow_to_cancel(request) : NULL;
+    return s && s->kind == &partitioned_kind ? (sw_partitioned_t *)s : NULL;
 }
 
 /* Open MPI takes every number of a partition, and writes where that leads. The
@@ -222,9 +222,9 @@ static bool has(const sw_partitioned_t *p, int partition)
  * error is raised, and *result is what it returns. */
 static bool may(const sw_partitioned_t *p, bool right, int *result)
 {
-    int error = !p->sends || !p->track.active ? MPI_ERR_REQUEST
+    int error = !p->sends || !p->shadow.active ? MPI_ERR_REQUEST
                 : right ? MPI_SUCCESS : WRONG_PARTITION;
-    *result = sw_raise_pending(p->track.comm, error);
+    *result = sw_raise_pending(p->shadow.comm, error);
     return error == MPI_SUCCESS;
 }
 
@@ -234,7 +234,7 @@ static bool ready(sw_partitioned_t *p, int partition, int *result)
 {
     uint64_t there;
     if (sw_unlikely(!sw_partition_offer(p, partition, &there))) {
-        *result = sw_raise_pending(p->track.comm, MPI_ERR_NO_MEM);
+        *result = sw_raise_pending(p->shadow.comm, MPI_ERR_NO_MEM);
         return false;
     }
     sw_parts_ready(&p->parts, (unsigned)partition, there);
@@ -272,7 +272,7 @@ int sw_MPI_Pready_list(int n, CONST int partitions[], MPI_Request request)
     if (!p)
         return host.Pready_list(n, partitions, request);
     if ((n < 0 && !TAKES_EMPTY) || (n > 0 && !partitions))
-        return sw_raise_pending(p->track.comm, MPI_ERR_ARG);
+        return sw_raise_pending(p->shadow.comm, MPI_ERR_ARG);
     for (int i = 0; i < n; i++)
         right = right && has(p, partitions[i]);
     if (may(p, right, &result))
@@ -284,11 +284,11 @@ int sw_MPI_Pready_list(int n, CONST int partitions[], MPI_Request request)
 static bool arrived(sw_partitioned_t *p, int partition)
 {
     uint64_t begin = (uint64_t)partition * p->bytes;
-    if (!p->track.active)
+    if (!p->shadow.active)
         return true;
     sw_schedule_push(&p->parts.schedule, true);
     if (!sw_parts_arrived(&p->parts, begin, begin + p->bytes)) {
-        sw_track_progress();
+        sw_shadow_progress();
         sw_link_poke();
         return false;
     }
@@ -302,18 +302,18 @@ int sw_MPI_Parrived(MPI_Request request, int partition, int *flag)
     if (!p)
         return host.Parrived(request, partition, flag);
     if (p->sends)
-        return sw_raise_pending(p->track.comm, MPI_ERR_REQUEST);
+        return sw_raise_pending(p->shadow.comm, MPI_ERR_REQUEST);
     if (!flag)
-        return sw_raise_pending(p->track.comm, MPI_ERR_ARG);
+        return sw_raise_pending(p->shadow.comm, MPI_ERR_ARG);
     if (!has(p, partition))
-        return sw_raise_pending(p->track.comm, WRONG_PARTITION);
+        return sw_raise_pending(p->shadow.comm, WRONG_PARTITION);
     *flag = arrived(p, partition);
     return MPI_SUCCESS;
 }
 
 void sw_partitioned_start(void)
 {
-    sw_track_kind_add(&partitioned_kind);
+    sw_shadow_kind_add(&partitioned_kind);
 }
 
 void sw_partitioned_stop(void)

@@ -10,7 +10,7 @@ int sw_MPI_Iprobe(int source, int tag, MPI_Comm comm, int *flag,
 {
     sw_pattern_t p;
     sw_comm_t *c;
-    sw_track_progress();
+    sw_shadow_progress();
     if (!sw_near_probes(&p, &c, source, tag, comm))
         return host.Iprobe(source, tag, comm, flag, status);
     return sw_near_iprobe(c, &p, false, flag, status);
@@ -31,7 +31,7 @@ int sw_MPI_Improbe(int source, int tag, MPI_Comm comm, int *flag,
 {
     sw_pattern_t p;
     sw_comm_t *c;
-    sw_track_progress();
+    sw_shadow_progress();
     if (!sw_near_probes(&p, &c, source, tag, comm))
         return host.Improbe(source, tag, comm, flag, message, status);
     return sw_near_improbe(c, &p, false, flag, message, status);

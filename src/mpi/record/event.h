@@ -90,7 +90,7 @@ SW_EVENT_PART bool sw_event_begin(sw_event_t *e, const sw_caller_t *caller)
     int state = atomic_load_explicit(&sw_recording, memory_order_relaxed);
     e->paused = state != SW_RECORDING_ON;
     if (sw_unlikely(!r || e->paused)) {
-        r = r && state == SW_RECORDING_PAUSED ? r->shadow : NULL;
+        r = r && state == SW_RECORDING_PAUSED ? r->scratch : NULL;
         if (sw_unlikely(!r) && !(r = sw_recorder_now()))
             return false;
     }

@@ -4,16 +4,16 @@
 #include "batch.h"
 
 /* The host has completed those from `first` on, `n` of them, with `rc`; finish
- * the tracked ones. Returns what the call returns. */
+ * those with a shadow. Returns what the call returns. */
 static int finish_all(sw_batch_t *b, int first, int n, int rc)
 {
     bool errors = rc != MPI_SUCCESS;
     if (!errors)
         sw_no_errors(b->statuses + first, n);
     for (int i = first; i < first + n; i++) {
-        sw_track_t *t = b->track[i];
+        sw_shadow_t *s = b->shadow[i];
         MPI_Status *status = &b->statuses[i];
-        if (!t || !t->active ||
+        if (!s || !s->active ||
             (errors && status->MPI_ERROR == MPI_ERR_PENDING))
             continue;
         int error = sw_batch_conclude(b, i, status, MPI_ERR_IN_STATUS, &rc);
@@ -28,8 +28,8 @@ static int test_all(sw_batch_t *b, bool *over)
     int flag = 0;
     *over = false;
     for (; b->first < b->n; b->first++)
-        if (b->track[b->first] && !sw_track_ready(b->track[b->first])) {
-            sw_track_poke(b->track[b->first]->kind->over);
+        if (b->shadow[b->first] && !sw_shadow_ready(b->shadow[b->first])) {
+            sw_shadow_poke(b->shadow[b->first]->kind->over);
             return MPI_SUCCESS;
         }
     int rc = host.Testall(b->n, b->requests, &flag, b->statuses);
@@ -58,19 +58,19 @@ static int test_one(sw_batch_t *b, int i, int *flag)
 static bool advance(sw_batch_t *b, int *raised)
 {
     int i = b->first, flag = 0, rc = MPI_SUCCESS;
-    sw_track_t *t = b->track[i];
-    if (!t && sw_request_is_done(b->requests[i])) {
+    sw_shadow_t *s = b->shadow[i];
+    if (!s && sw_request_is_done(b->requests[i])) {
         b->requests[i] = MPI_REQUEST_NULL;
         sw_status_empty(&b->statuses[i]);
         b->first++;
         return true;
     }
-    if (t && t->active && t->kind->await)
-        t->kind->await(t);
+    if (s && s->active && s->kind->await)
+        s->kind->await(s);
     sw_batch_hold(b, i, 1);
     switch (sw_batch_look(b, i)) {
     case SW_BATCH_OPEN:
-        sw_track_poke(t->kind->over);
+        sw_shadow_poke(s->kind->over);
         break;
     case SW_BATCH_OVER:
         sw_status_empty(&b->statuses[i]);
@@ -98,8 +98,8 @@ static int wait_all(sw_batch_t *b)
             sw_idle_end(&idle);
             idle = (sw_idle_t){0};
         } else {
-            sw_track_progress();
-            sw_idle(&idle, sw_track_bell(b->track[b->first]));
+            sw_shadow_progress();
+            sw_idle(&idle, sw_shadow_bell(b->shadow[b->first]));
         }
     return raised;
 }

@@ -42,16 +42,16 @@ static bool own_any(sw_idle_t *idle, bool blocking, int n,
                     MPI_Status *status, int *rc)
 {
     if (!blocking || n > SW_BATCH_FEW)
-        sw_track_progress();
+        sw_shadow_progress();
     while (true) {
         int open = 0, others = 0;
-        sw_track_t *t = NULL;
+        sw_shadow_t *s = NULL;
         for (int i = 0; i < n; i++) {
-            sw_batch_seen_t seen = sw_batch_see(requests[i], &t);
+            sw_batch_seen_t seen = sw_batch_see(requests[i], &s);
             if (seen == SW_SEEN_OVER) {
                 *index = i;
                 *flag = true;
-                sw_batch_end(t, &requests[i], status, 0, rc);
+                sw_batch_end(s, &requests[i], status, 0, rc);
                 return true;
             }
             open += seen == SW_SEEN_OPEN;
@@ -59,12 +59,12 @@ static bool own_any(sw_idle_t *idle, bool blocking, int n,
         }
         if (others || !open)
             return false;
-        sw_track_poke(true);
+        sw_shadow_poke(true);
         *index = MPI_UNDEFINED;
         *flag = false;
         if (!blocking)
             return true;
-        sw_track_progress();
+        sw_shadow_progress();
         sw_batch_idle(idle, n, requests);
     }
 }

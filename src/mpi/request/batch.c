@@ -21,47 +21,47 @@ void sw_batch_take(sw_batch_t *b, int n, MPI_Request *requests, int *indices,
                    MPI_Status *statuses)
 {
     bool few = n <= SW_BATCH_FEW;
-    size_t each = sizeof *b->track + sizeof *b->asked + sizeof *b->statuses +
+    size_t each = sizeof *b->shadow + sizeof *b->asked + sizeof *b->statuses +
                   sizeof *b->indices;
     b->n = n;
     b->requests = requests;
     b->first = b->done = 0;
     b->room = few ? NULL : sw_batch_room(n, each);
-    b->track = few ? b->few_tracks : b->room;
-    b->asked = few ? b->few_asked : (void *)(b->track + n);
+    b->shadow = few ? b->few_shadows : b->room;
+    b->asked = few ? b->few_asked : (void *)(b->shadow + n);
     b->statuses = few ? b->few_statuses : (void *)(b->asked + n);
     b->indices = indices ? indices
                : few     ? b->few_indices : (void *)(b->statuses + n);
     if (!sw_statuses_ignored(statuses))
         b->statuses = statuses;
     for (int i = 0; i < n; i++) {
-        b->track[i] = sw_request_is_done(requests[i])
-            ? NULL : sw_track_of(requests[i]);
-        if (b->track[i])
-            sw_track_claim(b->track[i]);
+        b->shadow[i] = sw_request_is_done(requests[i])
+            ? NULL : sw_shadow_of(requests[i]);
+        if (b->shadow[i])
+            sw_shadow_claim(b->shadow[i]);
     }
 }
 
 void sw_batch_back(sw_batch_t *b)
 {
     for (int i = 0; i < b->n; i++)
-        if (b->track[i])
-            sw_track_unclaim(b->track[i]);
+        if (b->shadow[i])
+            sw_shadow_unclaim(b->shadow[i]);
     free(b->room);
 }
 
 void sw_batch_hold(const sw_batch_t *b, int first, int n)
 {
     for (int i = first; i < first + n; i++)
-        if (b->track[i])
-            sw_track_hold(b->track[i]);
+        if (b->shadow[i])
+            sw_shadow_hold(b->shadow[i]);
 }
 
 void sw_batch_let_go(const sw_batch_t *b, int first, int n)
 {
     for (int i = first; i < first + n; i++)
-        if (b->track[i])
-            sw_track_let_go(b->track[i]);
+        if (b->shadow[i])
+            sw_shadow_let_go(b->shadow[i]);
 }
 
 void sw_batch_take_over(sw_batch_t *b, int i, MPI_Status *status, int as,
@@ -78,30 +78,30 @@ void sw_batch_take_over(sw_batch_t *b, int i, MPI_Status *status, int as,
 int sw_batch_conclude(sw_batch_t *b, int i, MPI_Status *status, int as,
                       int *rc)
 {
-    sw_track_t *t = b->track[i];
-    if (!t || !t->active) {
+    sw_shadow_t *s = b->shadow[i];
+    if (!s || !s->active) {
         b->requests[i] = b->asked[i];
         return MPI_SUCCESS;
     }
-    bool over = !t->persistent;
-    int error = sw_track_conclude(t, status, as, rc);
+    bool over = !s->persistent;
+    int error = sw_shadow_conclude(s, status, as, rc);
     if (over) {
         b->requests[i] = MPI_REQUEST_NULL;
-        b->track[i] = NULL;
+        b->shadow[i] = NULL;
     }
     return error;
 }
 
-void sw_batch_end(sw_track_t *t, MPI_Request *request, MPI_Status *status,
+void sw_batch_end(sw_shadow_t *s, MPI_Request *request, MPI_Status *status,
                   int as, int *rc)
 {
     MPI_Status mine, *to = sw_statuses_ignored(status) ? &mine : status;
-    bool over = !t->persistent;
-    sw_track_claim(t);
-    sw_track_hold(t);
-    t->ended = true;
+    bool over = !s->persistent;
+    sw_shadow_claim(s);
+    sw_shadow_hold(s);
+    s->ended = true;
     sw_status_empty(to);
-    int error = sw_track_conclude(t, to, as, rc);
+    int error = sw_shadow_conclude(s, to, as, rc);
     if (error)
         to->MPI_ERROR = error;
     if (over)
@@ -113,14 +113,14 @@ int sw_batch_serve(sw_batch_t *b, sw_batch_turn_t *turn, bool blocking,
 {
     sw_idle_t idle = {0};
     if (!blocking)
-        sw_track_progress();
+        sw_shadow_progress();
     while (true) {
         sw_batch_hold(b, 0, b->n);
         int rc = turn(b, over);
         sw_batch_let_go(b, 0, b->n);
         if (*over || !blocking)
             return rc;
-        sw_track_progress();
+        sw_shadow_progress();
         sw_idle(&idle, NULL);
     }
 }
@@ -130,10 +130,10 @@ static sw_doorbell_t *bell_of(int n, const MPI_Request *requests)
 {
     sw_doorbell_t *bell = NULL;
     for (int i = 0; i < n; i++) {
-        sw_track_t *t = sw_track_of(requests[i]);
-        if (!t || !t->active)
+        sw_shadow_t *s = sw_shadow_of(requests[i]);
+        if (!s || !s->active)
             continue;
-        sw_doorbell_t *own = sw_track_bell(t);
+        sw_doorbell_t *own = sw_shadow_bell(s);
         if (!own || (bell && own != bell))
             return NULL;
         bell = own;

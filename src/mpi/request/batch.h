@@ -1,7 +1,7 @@
 /*
  * batch.h - the requests of one call that completes several.
  *
- * Where no request is tracked, the host serves. Else its procedures are asked
+ * Where no request has a shadow, the host serves. Else its procedures are asked
  * in turns with our progress, and each kind finishes what is over. Requests of
  * ours are kept from the host, which would call them complete: MPI_Waitall
  * comes to them in its turn, the others ask for a copy of the array with
@@ -22,25 +22,25 @@ typedef struct {
     int n;
     MPI_Request *requests;
     MPI_Status *statuses;       /* never ignored: the program's, or our own */
-    sw_track_t **track;         /* [n], NULL where it is the host's alone   */
+    sw_shadow_t **shadow;       /* [n], NULL where it is the host's alone   */
     MPI_Request *asked;         /* [n], what the host is asked              */
     int *indices;               /* of those that MPI_Waitsome completes     */
     int first;                  /* MPI_Waitall: those before it are done    */
     int done;                   /* the index, or how many                   */
     void *room;
-    sw_track_t *few_tracks[SW_BATCH_FEW];
+    sw_shadow_t *few_shadows[SW_BATCH_FEW];
     MPI_Request few_asked[SW_BATCH_FEW];
     MPI_Status few_statuses[SW_BATCH_FEW];
     int few_indices[SW_BATCH_FEW];
 } sw_batch_t;
 
-/* Claim the tracks of these requests, and give them back. `indices` may be
+/* Claim the shadows of these requests, and give them back. `indices` may be
  * NULL. */
 void sw_batch_take(sw_batch_t *b, int n, MPI_Request *requests, int *indices,
                    MPI_Status *statuses);
 void sw_batch_back(sw_batch_t *b);
 
-/* Hold n of the tracks, from `first` on. */
+/* Hold n of the shadows, from `first` on. */
 void sw_batch_hold(const sw_batch_t *b, int first, int n);
 void sw_batch_let_go(const sw_batch_t *b, int first, int n);
 
@@ -53,11 +53,11 @@ typedef enum {
 
 static inline sw_batch_found_t sw_batch_look(const sw_batch_t *b, int i)
 {
-    sw_track_t *t = b->track[i];
-    if (!t || !t->active)
+    sw_shadow_t *s = b->shadow[i];
+    if (!s || !s->active)
         return SW_BATCH_ASK;
-    t->ended = t->kind->over ? t->kind->over(t) : t->kind->ready(t);
-    return t->ended ? SW_BATCH_OVER : SW_BATCH_OPEN;
+    s->ended = s->kind->over ? s->kind->over(s) : s->kind->ready(s);
+    return s->ended ? SW_BATCH_OVER : SW_BATCH_OPEN;
 }
 
 /* Those that a turn has found open. */
@@ -69,19 +69,19 @@ static inline void sw_batch_count_open(const sw_batch_t *b, int i,
                                        sw_batch_open_t *open)
 {
     open->n++;
-    open->without_host += b->track[i]->kind->over != NULL;
+    open->without_host += b->shadow[i]->kind->over != NULL;
 }
 static inline void sw_batch_poke(const sw_batch_open_t *open)
 {
     if (open->n)
-        sw_track_poke(open->n == open->without_host);
+        sw_shadow_poke(open->n == open->without_host);
 }
 
 /* Of one of ours that is over: finish it, as below, with this status. */
 void sw_batch_take_over(sw_batch_t *b, int i, MPI_Status *status, int as,
                          int *rc);
 
-/* The host has completed request i: see sw_track_conclude. */
+/* The host has completed request i: see sw_shadow_conclude. */
 int sw_batch_conclude(sw_batch_t *b, int i, MPI_Status *status, int as,
                       int *rc);
 
@@ -94,22 +94,22 @@ typedef enum {
 } sw_batch_seen_t;
 
 static inline sw_batch_seen_t sw_batch_see(MPI_Request request,
-                                           sw_track_t **found)
+                                           sw_shadow_t **found)
 {
     if (request == MPI_REQUEST_NULL)
         return SW_SEEN_NULL;
-    sw_track_t *t = sw_track_of(request);
-    if (!t || !t->active || !t->kind->over)
+    sw_shadow_t *s = sw_shadow_of(request);
+    if (!s || !s->active || !s->kind->over)
         return SW_SEEN_OTHER;
-    *found = t;
-    sw_track_hold(t);
-    bool over = t->kind->over(t);
-    sw_track_let_go(t);
+    *found = s;
+    sw_shadow_hold(s);
+    bool over = s->kind->over(s);
+    sw_shadow_let_go(s);
     return over ? SW_SEEN_OVER : SW_SEEN_OPEN;
 }
 
-/* Finishes one that is over; the rest as in sw_track_conclude. */
-void sw_batch_end(sw_track_t *t, MPI_Request *request, MPI_Status *status,
+/* Finishes one that is over; the rest as in sw_shadow_conclude. */
+void sw_batch_end(sw_shadow_t *s, MPI_Request *request, MPI_Status *status,
                   int as, int *rc);
 
 /* Take turns with our progress: one, or, in a blocking call, until one is the
@@ -136,10 +136,10 @@ static inline bool sw_statuses_ignored(const MPI_Status *statuses)
     return statuses == MPI_STATUSES_IGNORE || statuses == MPI_STATUS_IGNORE;
 }
 
-/* May one of the requests be tracked? */
+/* May one of the requests have a shadow? */
 static inline bool sw_batch_concerns(int n, const MPI_Request *requests)
 {
-    return sw_any_tracks() && n > 0 && requests;
+    return sw_any_shadows() && n > 0 && requests;
 }
 
 #endif

@@ -4,7 +4,7 @@
 #ifndef SW_MPI_REQUEST_COMPLETE_H
 #define SW_MPI_REQUEST_COMPLETE_H
 
-#include "track.h"
+#include "shadow.h"
 
 int sw_MPI_Test(MPI_Request *request, int *flag, MPI_Status *status);
 
@@ -34,7 +34,7 @@ static inline bool sw_request_is_done(MPI_Request request)
     return request == sw_request_done || request == MPI_REQUEST_NULL;
 }
 
-/* MPI_Wait where something is tracked. */
+/* MPI_Wait where some requests have shadows. */
 int sw_wait_one(MPI_Request *request, MPI_Status *status);
 
 /* Between two turns of a wait for requests. */
@@ -55,9 +55,9 @@ static inline bool sw_idle_is_long(const sw_idle_t *idle)
 }
 
 /* The doorbell that rings when the state of an open request changes; or NULL. */
-static inline sw_doorbell_t *sw_track_bell(sw_track_t *t)
+static inline sw_doorbell_t *sw_shadow_bell(sw_shadow_t *s)
 {
-    return t && t->active && t->kind->bell ? t->kind->bell(t) : NULL;
+    return s && s->active && s->kind->bell ? s->kind->bell(s) : NULL;
 }
 
 #endif

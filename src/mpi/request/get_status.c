@@ -3,60 +3,60 @@
  */
 #include "mpi/base/link.h"
 #include "mpi/base/raise.h"
-#include "track.h"
+#include "shadow.h"
 
 /* The request stays; so does what was fetched for it. */
-static int look_at(sw_track_t *t, int *flag, MPI_Status *status)
+static int look_at(sw_shadow_t *s, int *flag, MPI_Status *status)
 {
-    *flag = sw_track_ready(t);
+    *flag = sw_shadow_ready(s);
     if (!*flag) {
         sw_link_poke();
         return MPI_SUCCESS;
     }
     MPI_Status seen;
     sw_status_empty(&seen);
-    int error = t->kind->peek(t, &seen);
+    int error = s->kind->peek(s, &seen);
     if (status != MPI_STATUS_IGNORE)
         *status = seen;
 #ifndef OMPI_MAJOR_VERSION
     /* MPICH and its kin raise it here, and again when it is completed. */
-    if (error && !t->result)
-        return sw_raise_pending(t->comm, error);
+    if (error && !s->result)
+        return sw_raise_pending(s->comm, error);
 #else
     (void)error;
 #endif
-    return t->result;
+    return s->result;
 }
 
 int sw_MPI_Request_get_status(MPI_Request request, int *flag,
                               MPI_Status *status)
 {
-    sw_track_progress();
-    sw_track_t *t = sw_track_of(request);
-    if (!t || !t->active)
+    sw_shadow_progress();
+    sw_shadow_t *s = sw_shadow_of(request);
+    if (!s || !s->active)
         return host.Request_get_status(request, flag, status);
-    sw_track_hold(t);
-    int rc = look_at(t, flag, status);
-    sw_track_let_go(t);
+    sw_shadow_hold(s);
+    int rc = look_at(s, flag, status);
+    sw_shadow_let_go(s);
     return rc;
 }
 
 #ifdef SW_HAS_Request_get_status_all
 
-static bool any_tracked(int n, const MPI_Request *requests)
+static bool any_shadowed(int n, const MPI_Request *requests)
 {
     for (int i = 0; i < n; i++)
-        if (sw_track_of(requests[i]))
+        if (sw_shadow_of(requests[i]))
             return true;
     return false;
 }
 
-/* Nothing to wait for: none, or a tracked persistent one that is not
+/* Nothing to wait for: none, or a persistent one with a shadow that is not
  * started. */
 static bool idle(MPI_Request request)
 {
-    sw_track_t *t = sw_track_of(request);
-    return request == MPI_REQUEST_NULL || (t && !t->active);
+    sw_shadow_t *s = sw_shadow_of(request);
+    return request == MPI_REQUEST_NULL || (s && !s->active);
 }
 
 /* How many of the requests have completed, the first `most` of them in
@@ -88,7 +88,7 @@ int sw_MPI_Request_get_status_any(int n, const MPI_Request requests[],
                                   int *index, int *flag, MPI_Status *status)
 {
     int waiting;
-    if (!any_tracked(n, requests))
+    if (!any_shadowed(n, requests))
         return host.Request_get_status_any(n, requests, index, flag, status);
     *flag = look_at_all(n, requests, 1, index, status,
                         status == MPI_STATUS_IGNORE, &waiting);
@@ -105,7 +105,7 @@ int sw_MPI_Request_get_status_some(int n, const MPI_Request requests[],
                                    MPI_Status statuses[])
 {
     int waiting;
-    if (!any_tracked(n, requests))
+    if (!any_shadowed(n, requests))
         return host.Request_get_status_some(n, requests, count, indices,
                                             statuses);
     *count = look_at_all(n, requests, n, indices, statuses,
@@ -118,7 +118,7 @@ int sw_MPI_Request_get_status_some(int n, const MPI_Request requests[],
 int sw_MPI_Request_get_status_all(int n, const MPI_Request requests[],
                                   int *flag, MPI_Status statuses[])
 {
-    if (!any_tracked(n, requests))
+    if (!any_shadowed(n, requests))
         return host.Request_get_status_all(n, requests, flag, statuses);
     *flag = 1;
     for (int i = 0; i < n && *flag; i++) {

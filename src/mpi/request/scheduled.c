@@ -24,7 +24,7 @@ static void look_for_failure(sw_scheduled_t *s)
     static _Atomic uint64_t asked;
     int rank;
     uint64_t now = sw_os_now();
-    MPI_Comm comm = s->track.comm->handle;
+    MPI_Comm comm = s->shadow.comm->handle;
     if (comm == MPI_COMM_NULL || now - atomic_load(&asked) < ASK)
         return;
     atomic_store(&asked, now);
@@ -36,12 +36,12 @@ static void look_for_failure(sw_scheduled_t *s)
  * pushes, and the others are often about to come. */
 #define TRIES 4
 
-bool sw_scheduled_ready(sw_track_t *t)
+bool sw_scheduled_ready(sw_shadow_t *shadow)
 {
-    sw_scheduled_t *s = (sw_scheduled_t *)t;
+    sw_scheduled_t *s = (sw_scheduled_t *)shadow;
     for (int i = 0; i < TRIES; i++) {
         if (sw_schedule_push(s->schedule, true))
-            return t->ended = true;
+            return shadow->ended = true;
         sw_os_pause();
     }
     if (sw_unlikely(sw_failure_told))
@@ -49,38 +49,38 @@ bool sw_scheduled_ready(sw_track_t *t)
     return false;
 }
 
-bool sw_scheduled_over(sw_track_t *t)
+bool sw_scheduled_over(sw_shadow_t *shadow)
 {
-    sw_scheduled_t *s = (sw_scheduled_t *)t;
+    sw_scheduled_t *s = (sw_scheduled_t *)shadow;
     if (sw_unlikely(sw_failure_told))
         look_for_failure(s);
     return sw_schedule_is_over(s->schedule);
 }
 
 /* Its block may not have been found yet. */
-sw_doorbell_t *sw_scheduled_bell(sw_track_t *t)
+sw_doorbell_t *sw_scheduled_bell(sw_shadow_t *shadow)
 {
-    return ((sw_scheduled_t *)t)->schedule->on->bell;
+    return ((sw_scheduled_t *)shadow)->schedule->on->bell;
 }
 
-int sw_scheduled_peek(sw_track_t *t, MPI_Status *status)
+int sw_scheduled_peek(sw_shadow_t *shadow, MPI_Status *status)
 {
     sw_status_empty(status);
     return MPI_SUCCESS;
 }
 
 /* MPI forbids both for what is under way. */
-void sw_scheduled_free(sw_track_t *t)
+void sw_scheduled_free(sw_shadow_t *shadow)
 {
-    if (t->active)
+    if (shadow->active)
         return;
-    ((sw_scheduled_t *)t)->made = false;
-    sw_track_forget(t);
+    ((sw_scheduled_t *)shadow)->made = false;
+    sw_shadow_forget(shadow);
 }
 
-int sw_scheduled_cancel(sw_track_t *t)
+int sw_scheduled_cancel(sw_shadow_t *shadow)
 {
-    return sw_raise_pending(t->comm, MPI_ERR_REQUEST);
+    return sw_raise_pending(shadow->comm, MPI_ERR_REQUEST);
 }
 
 /* Starting ----------------------------------------------------------------- */
@@ -95,8 +95,8 @@ void sw_scheduled_request(sw_scheduled_t *s)
         sw_say("the host has no request for what this rank begins with others");
         abort();
     }
-    s->made = s->track.kept = true;
-    s->track.handle = s->request;
+    s->made = s->shadow.kept = true;
+    s->shadow.handle = s->request;
 }
 
 /* The thread is there: this rank has told the others so (mpi/base/roster.c). */
@@ -124,18 +124,18 @@ void sw_scheduled_set_out(sw_scheduled_t *s)
 
 void sw_scheduled_owe(sw_scheduled_t *s)
 {
-    sw_tracks_enter();
-    sw_track_owe(&s->track);
-    sw_tracks_leave();
+    sw_shadows_enter();
+    sw_shadow_owe(&s->shadow);
+    sw_shadows_leave();
 }
 
-void sw_scheduled_stop(sw_track_t *spare)
+void sw_scheduled_stop(sw_shadow_t *spare)
 {
-    for (sw_track_t *t = spare; t; t = t->after) {
-        sw_scheduled_t *s = (sw_scheduled_t *)t;
+    for (sw_shadow_t *shadow = spare; shadow; shadow = shadow->after) {
+        sw_scheduled_t *s = (sw_scheduled_t *)shadow;
         if (s->made)
             host.Request_free(&s->request);
-        s->made = s->track.kept = false;
-        sw_handles_remove(&s->track);
+        s->made = s->shadow.kept = false;
+        sw_handles_remove(&s->shadow);
     }
 }

@@ -63,12 +63,12 @@ static bool own_some(sw_idle_t *idle, bool blocking, int n,
 {
     bool ignored = sw_statuses_ignored(statuses);
     if (!blocking || n > SW_BATCH_FEW)
-        sw_track_progress();
+        sw_shadow_progress();
     while (true) {
         int open = 0, over = 0;
-        sw_track_t *t = NULL;
+        sw_shadow_t *s = NULL;
         for (int i = 0; i < n; i++) {
-            sw_batch_seen_t seen = sw_batch_see(requests[i], &t);
+            sw_batch_seen_t seen = sw_batch_see(requests[i], &s);
             if (seen == SW_SEEN_OTHER)
                 return false;
             if (seen == SW_SEEN_OVER)
@@ -79,16 +79,16 @@ static bool own_some(sw_idle_t *idle, bool blocking, int n,
             return false;
         for (int k = 0; k < over; k++) {
             MPI_Request *request = &requests[indices[k]];
-            sw_batch_end(sw_track_of(*request), request,
+            sw_batch_end(sw_shadow_of(*request), request,
                          ignored ? statuses : &statuses[k],
                          MPI_ERR_IN_STATUS, rc);
         }
         *count = over;
         if (!over)
-            sw_track_poke(true);
+            sw_shadow_poke(true);
         if (over || !blocking)
             return true;
-        sw_track_progress();
+        sw_shadow_progress();
         sw_batch_idle(idle, n, requests);
     }
 }

@@ -1,25 +1,25 @@
 /*
  * start.c - MPI_Start and MPI_Startall of persistent requests.
  */
-#include "track.h"
+#include "shadow.h"
 
 int sw_MPI_Start(MPI_Request *request)
 {
-    sw_track_t *t = request ? sw_track_of(*request) : NULL;
+    sw_shadow_t *s = request ? sw_shadow_of(*request) : NULL;
     /* The host refuses an active one. */
-    if (!t || !t->persistent || t->active)
+    if (!s || !s->persistent || s->active)
         return host.Start(request);
-    sw_track_claim(t);
-    int rc = t->kind->start(t);
+    sw_shadow_claim(s);
+    int rc = s->kind->start(s);
     if (rc == MPI_SUCCESS)
-        sw_track_begin(t);
-    sw_track_unclaim(t);
+        sw_shadow_begin(s);
+    sw_shadow_unclaim(s);
     return rc;
 }
 
 int sw_MPI_Startall(int n, MPI_Request requests[])
 {
-    if (!sw_any_tracks() || n < 0 || !requests)
+    if (!sw_any_shadows() || n < 0 || !requests)
         return host.Startall(n, requests);
     for (int i = 0; i < n; i++) {
         int rc = sw_MPI_Start(&requests[i]);

@@ -28,37 +28,37 @@ void sw_idle_end(sw_idle_t *idle)
     sw_wait_end(&idle->wait);
 }
 
-/* Ask for a tracked request, which is held; true: it is done, with *rc. Of one
- * that is inactive the host says so. */
-static bool try(sw_track_t *t, MPI_Request *request, MPI_Status *status,
+/* Ask for a request by its shadow, which is held; true: it is done, with *rc.
+ * Of one that is inactive the host says so. */
+static bool try(sw_shadow_t *s, MPI_Request *request, MPI_Status *status,
                 int *rc)
 {
     MPI_Request asked = *request;
     int flag = 1;
-    if (!sw_track_ready(t)) {
-        sw_track_poke(t->kind->over);
+    if (!sw_shadow_ready(s)) {
+        sw_shadow_poke(s->kind->over);
         return false;
     }
-    if (!t->active) {
+    if (!s->active) {
         *rc = host.Test(&asked, &flag, status);
         return flag || *rc != MPI_SUCCESS;
     }
-    bool over = !t->persistent;
+    bool over = !s->persistent;
     sw_status_empty(status);
-    *rc = t->result;
-    sw_track_conclude(t, status, 0, rc);
+    *rc = s->result;
+    sw_shadow_conclude(s, status, 0, rc);
     if (over)
         *request = MPI_REQUEST_NULL;
     return true;
 }
 
-/* One that is not tracked, while others may wait for us. */
-static int wait_untracked(MPI_Request *request, MPI_Status *status)
+/* One without a shadow, while others may wait for us. */
+static int wait_unshadowed(MPI_Request *request, MPI_Status *status)
 {
     int flag = 0, rc;
     sw_idle_t idle = {0};
     while ((rc = host.Test(request, &flag, status)) == MPI_SUCCESS && !flag) {
-        sw_track_progress();
+        sw_shadow_progress();
         sw_idle(&idle, NULL);
     }
     return rc;
@@ -66,81 +66,81 @@ static int wait_untracked(MPI_Request *request, MPI_Status *status)
 
 static int plain_wait(MPI_Request *request, MPI_Status *status)
 {
-    return sw_owing() ? wait_untracked(request, status)
+    return sw_owing() ? wait_unshadowed(request, status)
                       : host.Wait(request, status);
 }
 
-static bool once(sw_track_t *t, MPI_Request *request, MPI_Status *status,
+static bool once(sw_shadow_t *s, MPI_Request *request, MPI_Status *status,
                  int *rc)
 {
     MPI_Status mine, *to = status == MPI_STATUS_IGNORE ? &mine : status;
-    bool stays = t->persistent || !t->active;
-    sw_track_hold(t);
-    bool over = try(t, request, to, rc);
+    bool stays = s->persistent || !s->active;
+    sw_shadow_hold(s);
+    bool over = try(s, request, to, rc);
     if (!over || stays)
-        sw_track_let_go(t);
+        sw_shadow_let_go(s);
     return over;
 }
 
 int sw_wait_one(MPI_Request *request, MPI_Status *status)
 {
-    sw_track_t *t = sw_track_of(*request);
-    if (!t)
+    sw_shadow_t *s = sw_shadow_of(*request);
+    if (!s)
         return plain_wait(request, status);
-    bool stays = t->persistent;
+    bool stays = s->persistent;
     int rc = MPI_SUCCESS;
     sw_idle_t idle = {0};
-    sw_track_claim(t);
-    if (t->active && t->kind->await)
-        t->kind->await(t);
-    while (!once(t, request, status, &rc)) {
-        sw_track_progress();
-        sw_idle(&idle, sw_track_bell(t));
+    sw_shadow_claim(s);
+    if (s->active && s->kind->await)
+        s->kind->await(s);
+    while (!once(s, request, status, &rc)) {
+        sw_shadow_progress();
+        sw_idle(&idle, sw_shadow_bell(s));
     }
     sw_idle_end(&idle);
     if (stays)
-        sw_track_unclaim(t);
+        sw_shadow_unclaim(s);
     return rc;
 }
 
 int sw_MPI_Wait(MPI_Request *request, MPI_Status *status)
 {
-    return sw_any_tracks() && request
+    return sw_any_shadows() && request
         ? sw_wait_one(request, status)
         : plain_wait(request, status);
 }
 
 int sw_MPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
 {
-    if (!sw_any_tracks() || !request)
+    if (!sw_any_shadows() || !request)
         return host.Test(request, flag, status);
     if (sw_owing())
-        sw_track_progress();
-    sw_track_t *t = sw_track_of(*request);
-    if (!t)
+        sw_shadow_progress();
+    sw_shadow_t *s = sw_shadow_of(*request);
+    if (!s)
         return host.Test(request, flag, status);
-    bool stays = t->persistent;
+    bool stays = s->persistent;
     int rc = MPI_SUCCESS;
-    sw_track_claim(t);
-    *flag = once(t, request, status, &rc);
+    sw_shadow_claim(s);
+    *flag = once(s, request, status, &rc);
     if (!*flag || stays)
-        sw_track_unclaim(t);
+        sw_shadow_unclaim(s);
     return rc;
 }
 
 int sw_MPI_Request_free(MPI_Request *request)
 {
-    sw_track_t *t = request ? sw_track_of(*request) : NULL;
-    if (!t)
+    sw_shadow_t *s = request ? sw_shadow_of(*request) : NULL;
+    if (!s)
         return host.Request_free(request);
-    sw_track_hold(t);
-    t->kind->free(t);
+    sw_shadow_hold(s);
+    s->kind->free(s);
     *request = MPI_REQUEST_NULL;
     return MPI_SUCCESS;
 }
 
 int sw_MPI_Cancel(MPI_Request *request)
 {
-    sw_track_t *t = request ? sw_track_to_cancel(*request) : NULL;
-    return t ? t->kind->cancel(t) : host.Cancel(request);
+    sw_shadow_t *s = request ? sw_shadow_to_cancel(*request) : NULL;
+    return s ? s->kind->cancel(s) : host.Cancel(request);
 }

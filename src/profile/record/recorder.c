@@ -77,9 +77,9 @@ sw_recorder_t *sw_recorder_now(void)
         return NULL;
     if (state == SW_RECORDING_ON)
         return r;
-    if (!r->shadow)
-        r->shadow = sw_recorder_scratch();
-    return r->shadow;
+    if (!r->scratch)
+        r->scratch = sw_recorder_scratch();
+    return r->scratch;
 }
 
 /* The processes' counts are hints, and order nothing. A rank that sees one late

@@ -29,7 +29,7 @@ typedef struct sw_recorder {
     sw_peers_t peers;
     uint32_t number;            /* 0 and up, in the order of first calls */
     bool ended;
-    struct sw_recorder *shadow; /* used while paused                     */
+    struct sw_recorder *scratch;    /* used while paused                 */
     sw_later_t later;
     struct sw_recorder *next;
 } sw_recorder_t;
@@ -59,7 +59,7 @@ SW_API int sw_recording_switch(bool on);
 SW_API sw_recorder_t *sw_recorder_make(void);
 
 /* The thread's to record in as things are, made at need: while recording is
- * paused, its shadow. NULL: recording is off, or no memory. */
+ * paused, its scratch one. NULL: recording is off, or no memory. */
 SW_API sw_recorder_t *sw_recorder_now(void);
 
 /* One that is in no list, to try things out; NULL: no memory. */

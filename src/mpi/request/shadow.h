@@ -1,13 +1,13 @@
 /*
- * track.h - requests that need more than the host's completion.
+ * shadow.h - requests that need more than the host's completion.
  *
  * The program always holds a request of the host's, so that every procedure
  * that takes requests, in any language, finds what it expects: one that the
- * host never starts (scheduled.h). Beside it a track lies, found by the handle.
- * A track begins with the structure below, and its kind (sw_track_kind_t) says
- * what each step means: a receive, a send, a pair (mpi/p2p). The calls in this
- * folder complete, start, cancel and free requests; they know no kind by name.
- * A new kind fills a table of its own.
+ * host never starts (scheduled.h). Beside it lies its *shadow*, found by
+ * the handle. A shadow begins with the structure below, and its kind
+ * (sw_shadow_kind_t) says what each step means: a receive, a send, a pair
+ * (mpi/p2p). The calls in this folder complete, start, cancel and free
+ * requests; they know no kind by name. A new kind fills a table of its own.
  *
  * Recording and virtual time keep their own stores (profile/record/pending.h,
  * mpi/virtual/work.c). The recorder's knows no MPI. It holds entries of one
@@ -16,67 +16,67 @@
  * where a handle here names one request. Both follow every request of the
  * program, with acceleration switched off, too, and this table few.
  *
- * Law 3: a rank that waits in MPI calls sw_track_progress, which lets each kind
- * serve the requests for which no call asks just now.
+ * Law 3: a rank that waits in MPI calls sw_shadow_progress, which lets each
+ * kind serve the requests for which no call asks just now.
  */
-#ifndef SW_MPI_REQUEST_TRACK_H
-#define SW_MPI_REQUEST_TRACK_H
+#ifndef SW_MPI_REQUEST_SHADOW_H
+#define SW_MPI_REQUEST_SHADOW_H
 
 #include "mpi/base/comm.h"
 #include "mpi/base/status.h"
 #include "node/wait.h"
 
-typedef struct sw_track sw_track_t;
-typedef sw_track_t *sw_tracks_t;      /* the next one to look at, or NULL     */
+typedef struct sw_shadow sw_shadow_t;
+typedef sw_shadow_t *sw_shadows_t;    /* the next one to look at, or NULL     */
 
-/* What a kind of request does. The caller holds the track (sw_track_hold), but
- * for `start`, where it has claimed it, and `cancel`, which may come while
+/* What a kind of request does. The caller holds the shadow (sw_shadow_hold),
+ * but for `start`, where it has claimed it, and `cancel`, which may come while
  * another thread waits. A kind without persistent requests has no `start`. */
 typedef struct {
     size_t size;                /* of the kind's structure                  */
-    sw_track_t **spare;         /* those that wait for their next use       */
+    sw_shadow_t **spare;        /* those that wait for their next use       */
 
     /* Take a turn for this active request. Is it over? Then `ended` is set. */
-    bool (*ready)(sw_track_t *t);
+    bool (*ready)(sw_shadow_t *s);
     /* Is this active request over? It does nothing but look. NULL: the host has
      * a part in it. */
-    bool (*over)(sw_track_t *t);
+    bool (*over)(sw_shadow_t *s);
     /* It is waited for: take some time over it, and come back. NULL: the wait
      * takes its turns itself. */
-    void (*await)(sw_track_t *t);
+    void (*await)(sw_shadow_t *s);
     /* The doorbell that rings when it gets on; the caller need not hold it.
      * NULL, or returns NULL: the host has a part in it. */
-    sw_doorbell_t *(*bell)(sw_track_t *t);
+    sw_doorbell_t *(*bell)(sw_shadow_t *s);
     /* It is over, and it stays: set the status. Returns an error class, not
      * raised. */
-    int (*peek)(sw_track_t *t, MPI_Status *status);
+    int (*peek)(sw_shadow_t *s, MPI_Status *status);
     /* The same, and it ends, or becomes inactive. */
-    int (*finish)(sw_track_t *t, MPI_Status *status);
+    int (*finish)(sw_shadow_t *s, MPI_Status *status);
 
     /* MPI_Start of a persistent one that is inactive. */
-    int (*start)(sw_track_t *t);
+    int (*start)(sw_shadow_t *s);
     /* MPI_Request_free, MPI_Cancel. */
-    void (*free)(sw_track_t *t);
-    int (*cancel)(sw_track_t *t);
+    void (*free)(sw_shadow_t *s);
+    int (*cancel)(sw_shadow_t *s);
 
     /* While it is active other ranks may wait for it. */
     bool owes;
     /* Drop what it holds, but for its communicator. */
-    void (*release)(sw_track_t *t);
+    void (*release)(sw_shadow_t *s);
 
-    /* Of the kind as a whole, after sw_track_kind_add; may be NULL. Serve those
-     * for which no call asks. Nothing in it waits. */
+    /* Of the kind as a whole, after sw_shadow_kind_add; may be NULL. Serve
+     * those for which no call asks. Nothing in it waits. */
     void (*progress)(void);
-} sw_track_kind_t;
+} sw_shadow_kind_t;
 
 /* Of thousands of receives a program asks for one after another: what a test
  * that finds nothing needs lies in the first cache line. */
-struct sw_track {
+struct sw_shadow {
     _Alignas(SW_LINE) MPI_Request handle;
-    const sw_track_kind_t *kind;
-    sw_track_t *next;               /* in the table                         */
-    sw_track_t *follower;           /* added next: see handles.h            */
-    sw_track_t *after;              /* in a ring, or spare                  */
+    const sw_shadow_kind_t *kind;
+    sw_shadow_t *next;              /* in the table                         */
+    sw_shadow_t *follower;          /* added next: see handles.h            */
+    sw_shadow_t *after;             /* in a ring, or spare                  */
     bool persistent;
     bool active, freed;
     bool owes;                      /* counted in sw_owed                   */
@@ -88,21 +88,21 @@ struct sw_track {
     bool ended;                     /* it is over                           */
     sw_comm_t *comm;                /* held (comm.h)                        */
 
-    sw_track_t *before;             /* in a ring                            */
-    sw_tracks_t *ring;              /* NULL: in none                        */
+    sw_shadow_t *before;            /* in a ring                            */
+    sw_shadows_t *ring;             /* NULL: in none                        */
     int result;                     /* an error that the host has raised    */
 };
 
-/* How many tracks there are, and how many of them owe: while one does, another
+/* How many shadows there are, and how many of them owe: while one does, another
  * rank may wait for what this rank does between its calls of the host. */
-extern _Atomic int sw_tracks __attribute__((visibility("hidden")));
+extern _Atomic int sw_shadows __attribute__((visibility("hidden")));
 extern _Atomic int sw_owed __attribute__((visibility("hidden")));
 /* Those that are active. */
 extern _Atomic int sw_active __attribute__((visibility("hidden")));
 
-static inline bool sw_any_tracks(void)
+static inline bool sw_any_shadows(void)
 {
-    return sw_unlikely(atomic_load_explicit(&sw_tracks,
+    return sw_unlikely(atomic_load_explicit(&sw_shadows,
                                             memory_order_relaxed) > 0);
 }
 static inline bool sw_owing(void)
@@ -121,9 +121,9 @@ static inline bool sw_plain_requests(void)
 /* The lock that guards the table, the rings and all that is not held. Where
  * only one thread comes here at a time (no MPI_THREAD_MULTIPLE, no agent)
  * no call takes it. */
-extern bool sw_tracks_shared __attribute__((visibility("hidden")));
-void sw_tracks_enter(void);
-void sw_tracks_leave(void);
+extern bool sw_shadows_shared __attribute__((visibility("hidden")));
+void sw_shadows_enter(void);
+void sw_shadows_leave(void);
 
 /* Which receive gets a message is settled by the order in which they are
  * posted and probed. With threads, each of these is one step. */
@@ -134,105 +134,105 @@ bool sw_match_try(void);
 void sw_match_give_back(void);
 void sw_match_leave(void);
 
-/* A ring holds each track once, and each track is in one ring at most. The
+/* A ring holds each shadow once, and each shadow is in one ring at most. The
  * caller has the lock. */
-void sw_tracks_add(sw_tracks_t *ring, sw_track_t *t);
-void sw_tracks_remove(sw_track_t *t);
+void sw_shadows_add(sw_shadows_t *ring, sw_shadow_t *s);
+void sw_shadows_remove(sw_shadow_t *s);
 
 /* Life --------------------------------------------------------------------- */
 
-/* A new track on `comm`, which it holds; what the kind adds keeps the bytes of
+/* A new shadow on `comm`, which it holds; what the kind adds keeps the bytes of
  * its last use, or is zero. NULL when out of memory. */
-sw_track_t *sw_track_new(const sw_track_kind_t *kind, sw_comm_t *comm);
-/* Now that the host's request is there (t->handle); active or, persistent,
+sw_shadow_t *sw_shadow_new(const sw_shadow_kind_t *kind, sw_comm_t *comm);
+/* Now that the host's request is there (s->handle); active or, persistent,
  * not. */
-void sw_track_add(sw_track_t *t);
+void sw_shadow_add(sw_shadow_t *s);
 /* Persistent: started. */
-void sw_track_begin(sw_track_t *t);
-void sw_track_drop(sw_track_t *t);      /* never added                      */
-void sw_track_forgo(sw_track_t *t);     /* likewise, and keeps its handle   */
+void sw_shadow_begin(sw_shadow_t *s);
+void sw_shadow_drop(sw_shadow_t *s);    /* never added                      */
+void sw_shadow_forgo(sw_shadow_t *s);   /* likewise, and keeps its handle   */
 
 /* Another rank may wait for it, from here until it is inactive. The caller has
  * the lock. False: it owed before. */
-bool sw_track_owe(sw_track_t *t);
+bool sw_shadow_owe(sw_shadow_t *s);
 
 /* Of MPI_Request_free: take it out of the table, with the host's request. One
  * that is not over goes on with all that it holds, and progress ends it. */
-void sw_track_forget(sw_track_t *t);
+void sw_shadow_forget(sw_shadow_t *s);
 /* Go on with one of these. */
-void sw_track_go_on(void);
+void sw_shadow_go_on(void);
 
-/* The track of a handle, or NULL. One that is claimed or freed is not found:
+/* The shadow of a handle, or NULL. One that is claimed or freed is not found:
  * MPI lets no other thread ask for that request any more, so the handle belongs
  * to a new one. */
-sw_track_t *sw_track_of(MPI_Request handle);
+sw_shadow_t *sw_shadow_of(MPI_Request handle);
 /* The same, or a claimed one: MPI_Cancel may come while another waits. */
-sw_track_t *sw_track_to_cancel(MPI_Request handle);
+sw_shadow_t *sw_shadow_to_cancel(MPI_Request handle);
 
 /* The program completes it from here, until it does not. */
-void sw_track_claims(sw_track_t *t, bool claimed);
-static inline void sw_track_claim(sw_track_t *t)
+void sw_shadow_claims(sw_shadow_t *s, bool claimed);
+static inline void sw_shadow_claim(sw_shadow_t *s)
 {
     if (sw_threaded)
-        sw_track_claims(t, true);
+        sw_shadow_claims(s, true);
     else
-        t->claimed = true;
+        s->claimed = true;
 }
-static inline void sw_track_unclaim(sw_track_t *t)
+static inline void sw_shadow_unclaim(sw_shadow_t *s)
 {
     if (sw_threaded)
-        sw_track_claims(t, false);
+        sw_shadow_claims(s, false);
     else
-        t->claimed = false;
+        s->claimed = false;
 }
 
 /* Between, no other thread touches it. Waits while another has it, which is
  * never long: for a question to the host, or a copy. */
-void sw_track_holds(sw_track_t *t, bool held);
-static inline void sw_track_hold(sw_track_t *t)
+void sw_shadow_holds(sw_shadow_t *s, bool held);
+static inline void sw_shadow_hold(sw_shadow_t *s)
 {
-    if (sw_tracks_shared)
-        sw_track_holds(t, true);
+    if (sw_shadows_shared)
+        sw_shadow_holds(s, true);
     else
-        t->held = true;
+        s->held = true;
 }
-static inline void sw_track_let_go(sw_track_t *t)
+static inline void sw_shadow_let_go(sw_shadow_t *s)
 {
-    if (sw_tracks_shared)
-        sw_track_holds(t, false);
+    if (sw_shadows_shared)
+        sw_shadow_holds(s, false);
     else
-        t->held = false;
+        s->held = false;
 }
 
 /* Completion --------------------------------------------------------------- */
 
 /* It is over, or inactive. */
-static inline bool sw_track_ready(sw_track_t *t)
+static inline bool sw_shadow_ready(sw_shadow_t *s)
 {
-    return !t->active || t->kind->ready(t);
+    return !s->active || s->kind->ready(s);
 }
 
 /* It is not over: drive the host's progress. Where the host has no part in it
  * that is done for other ranks, and from time to time. */
-void sw_track_poke(bool rarely);
+void sw_shadow_poke(bool rarely);
 
-static inline bool sw_track_is_over(const sw_track_t *t)
+static inline bool sw_shadow_is_over(const sw_shadow_t *s)
 {
-    return t->active && t->ended;
+    return s->active && s->ended;
 }
 
 /* It is over: let its kind finish it. Returns MPI_SUCCESS or an error class,
- * not yet raised. Ends the track, or makes it inactive. */
-int sw_track_finish(sw_track_t *t, MPI_Status *status);
+ * not yet raised. Ends the shadow, or makes it inactive. */
+int sw_shadow_finish(sw_shadow_t *s, MPI_Status *status);
 /* The same, and raise its error (as `as`, if that is one) while *rc, what the
  * call returns, is none. Returns the request's error. */
-int sw_track_conclude(sw_track_t *t, MPI_Status *status, int as, int *rc);
+int sw_shadow_conclude(sw_shadow_t *s, MPI_Status *status, int as, int *rc);
 
 /* Kinds (kinds.c) ---------------------------------------------------------- */
 
 /* At the end of MPI_Init: this kind's progress counts. */
-void sw_track_kind_add(const sw_track_kind_t *kind);
+void sw_shadow_kind_add(const sw_shadow_kind_t *kind);
 
-void sw_track_progress(void);
+void sw_shadow_progress(void);
 
 #endif
