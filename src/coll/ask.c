@@ -25,7 +25,7 @@ void sw_sequence_answer_slow(const sw_sequence_t *seq)
 {
     for (int k = 1; k < seq->n; k++) {
         int asker = sw_sequence_right(seq, k);
-        sw_ask_t *ask = &sw_sequence_lane(seq, asker)->ask;
+        sw_ask_t *ask = &sw_sequence_column(seq, asker)->ask;
         uint64_t asked = atomic_load_explicit(&ask->asked,
                                               memory_order_acquire);
         if (asked % OWNERS != (unsigned)seq->me ||
@@ -42,7 +42,7 @@ void sw_sequence_answer_slow(const sw_sequence_t *seq)
 static void wake(const sw_sequence_t *seq)
 {
     for (int i = 0; i < seq->n; i++)
-        sw_doorbell_ring(&sw_sequence_lane(seq, i)->doorbell);
+        sw_doorbell_ring(&sw_sequence_column(seq, i)->doorbell);
 }
 
 static bool has_given_up(const sw_sequence_t *seq)
@@ -70,7 +70,7 @@ static int ask(sw_sequence_t *seq, int owner, bool writes, uint64_t address,
                        ((answered = atomic_load_explicit(
                              &ask->answered, memory_order_acquire) ==
                          question) || has_given_up(seq)),
-                   &sw_sequence_lane(seq, owner)->doorbell);
+                   &sw_sequence_column(seq, owner)->doorbell);
     if (!answered)
         seq->broken = true;
     return answered ? SW_OK : SW_BROKEN;

@@ -11,8 +11,8 @@
  *   owner    copies between its memory and the asker's box, then answered = k
  *   asker    takes the bytes that it reads out of its box
  *
- * The questions lie in the members' lanes, the boxes behind the stagings. Each
- * word has one writer. `asked` and `answered` are stored with release and
+ * The questions lie in the members' columns, the boxes behind the stagings.
+ * Each word has one writer. `asked` and `answered` are stored with release and
  * loaded with acquire, so that either side sees the box as the other left it.
  * `asked` names the owner, too: only the owner looks at the rest, which may
  * change as soon as it has answered.

@@ -2,7 +2,7 @@
  * bcast.c - Bcast.
  *
  * Small: the root posts a copy and leaves. It may run ahead of the readers by
- * a turn of its lane. Large: the members read the root's memory, all at once,
+ * a turn of its column. Large: the members read the root's memory, all at once,
  * and the root stays until they are done.
  *
  * Beyond SW_FLAT members a small message goes down a tree that follows the

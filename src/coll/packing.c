@@ -35,7 +35,7 @@ void sw_packing_add(sw_sequence_t *seq, sw_exposed_t *x, const sw_data_t *data,
         end = n - at < 2 * STEP ? n : at + STEP;
         sw_data_copy(data, &to, at, end);
         atomic_store_explicit(&p->ready, before + end, memory_order_release);
-        sw_doorbell_ring(&sw_sequence_lane(seq, seq->me)->doorbell);
+        sw_doorbell_ring(&sw_sequence_column(seq, seq->me)->doorbell);
     }
 }
 

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Few members have deep lanes, so that a stream of rooted steps can run ahead;
- * many have shallow ones, to save memory. */
-static unsigned lane_depth(int n)
+/* Few members have deep columns, so that a stream of rooted steps can run
+ * ahead; many have shallow ones, to save memory. */
+static unsigned column_depth(int n)
 {
     return n <= 16 ? SW_DEPTH_MAX : n <= 64 ? 16 : 8;
 }
@@ -20,17 +20,18 @@ static size_t stage_bytes(int n)
     return 4 * sw_team_stage_max(n);
 }
 
-static size_t lane_bytes(int n)
+static size_t column_bytes(int n)
 {
-    return sizeof(sw_sequence_lane_t) + lane_depth(n) * sizeof(sw_entry_t);
+    return sizeof(sw_sequence_column_t) + column_depth(n) * sizeof(sw_entry_t);
 }
 
 size_t sw_sequence_bytes(int n, size_t *zeroed)
 {
-    size_t lanes = sw_round_up(SW_PAIR + (size_t)n * lane_bytes(n), SW_PAGE);
+    size_t columns = sw_round_up(SW_PAIR + (size_t)n * column_bytes(n),
+                                 SW_PAGE);
     if (zeroed)
-        *zeroed = lanes;
-    return lanes + (size_t)n * (stage_bytes(n) + SW_ASK_BYTES);
+        *zeroed = columns;
+    return columns + (size_t)n * (stage_bytes(n) + SW_ASK_BYTES);
 }
 
 uint64_t sw_sequence_reserve(int n)
@@ -66,7 +67,7 @@ sw_sequence_t *sw_sequence_open(sw_team_t *team, uint64_t offset)
     sw_sequence_t *seq = aligned_alloc(SW_LINE, size);
     if (seq)
         memset(seq, 0, size);
-    if (!seq || !(seq->use = calloc(lane_depth(n), sizeof *seq->use)) ||
+    if (!seq || !(seq->use = calloc(column_depth(n), sizeof *seq->use)) ||
         !(seq->known = calloc((size_t)n, sizeof *seq->known))) {
         sw_say("out of memory while setting a communicator up");
         abort();
@@ -75,11 +76,11 @@ sw_sequence_t *sw_sequence_open(sw_team_t *team, uint64_t offset)
     seq->n = n;
     seq->me = team->me;
     seq->peer = team->peer;
-    seq->mask = lane_depth(n) - 1;
+    seq->mask = column_depth(n) - 1;
     seq->block = block_at(team->peer[0], offset);
-    seq->lanes = (char *)seq->block + SW_PAIR;
-    seq->lane_bytes = lane_bytes(n);
-    seq->mine = sw_sequence_lane(seq, team->me);
+    seq->columns = (char *)seq->block + SW_PAIR;
+    seq->column_bytes = column_bytes(n);
+    seq->mine = sw_sequence_column(seq, team->me);
     sw_sequence_bytes(n, &zeroed);
     seq->staging = (char *)seq->block + zeroed;
     seq->stage_bytes = stage_bytes(n);
@@ -91,9 +92,9 @@ void sw_sequence_give_up(sw_sequence_t *seq)
 {
     atomic_store(&seq->block->given_up, 1);
     for (int i = 0; i < seq->n; i++) {
-        const sw_sequence_lane_t *lane = sw_sequence_lane(seq, i);
+        const sw_sequence_column_t *column = sw_sequence_column(seq, i);
         unsigned turns = 0;
-        while (i != seq->me && atomic_load(&lane->touching) &&
+        while (i != seq->me && atomic_load(&column->touching) &&
                !sw_peer_turn(seq->peer[i], &turns))
             ;
     }
@@ -107,9 +108,9 @@ void sw_sequence_close(sw_sequence_t *seq)
 }
 
 /* Waits until a reader is done with `step`. The reader is far behind: all of
- * the lane's entries wait for it. Each look at its done word takes the word's
+ * the column's entries wait for it. Each look at its done word takes the word's
  * line from it, and so slows down the very stream that this member waits for.
- * So it looks seldom, and (for a while) until half the lane is free again. */
+ * So it looks seldom, and (for a while) until half the column is free again. */
 #define LOOKS 16
 #define PAUSES 8
 
@@ -118,9 +119,9 @@ static void await_room(sw_sequence_t *seq, int reader, uint64_t step)
     uint64_t half = sw_min(step + (seq->mask + 1) / 2, seq->step - 1);
     if (seq->known[reader] >= step)
         return;
-    sw_sequence_lane_t *lane = sw_sequence_lane(seq, reader);
+    sw_sequence_column_t *column = sw_sequence_column(seq, reader);
     for (int look = sw_wait_crowded() ? LOOKS : 0; look < LOOKS; look++) {
-        seq->known[reader] = atomic_load_explicit(&lane->done,
+        seq->known[reader] = atomic_load_explicit(&column->done,
                                                   memory_order_acquire);
         if (seq->known[reader] >= half)
             return;
@@ -203,15 +204,15 @@ char *sw_sequence_claim_stage(sw_sequence_t *seq, uint64_t step, int readers,
  * not hang. */
 int sw_sequence_await_slow(sw_sequence_t *seq, int member, uint64_t step)
 {
-    sw_sequence_lane_t *lane = sw_sequence_lane(seq, member);
+    sw_sequence_column_t *column = sw_sequence_column(seq, member);
     sw_entry_t *e = sw_sequence_entry(seq, member, step);
     uint64_t seen = 0;
     SW_WAIT_UNLESS(seq->broken,
         sw_sequence_answered(seq) &&
             ((seen = atomic_load_explicit(&e->posted, memory_order_acquire)) >=
                  step ||
-             atomic_load_explicit(&lane->done, memory_order_acquire) >= step),
-        &lane->doorbell);
+             atomic_load_explicit(&column->done, memory_order_acquire) >= step),
+        &column->doorbell);
     if (sw_unlikely(seq->broken))
         return SW_BROKEN;
     /* Post comes before done: look at the entry again. */

@@ -8,14 +8,14 @@
  * at a time uses a member's end of a sequence; different sequences may be used
  * by different threads.
  *
- * Block (in the leader's control segment; one writer per lane):
+ * Block (in the leader's control segment; one writer per column):
  *
- *   +------------+--------+-----+-----------+-----+-------+-------+-----+
- *   | sw_block_t | lane 0 | ... | staging 0 | ... | box 0 | box 1 | ... |
- *   | (one pair) |        |     | (pages)   |     |       |       |     |
- *   +------------+--------+-----+-----------+-----+-------+-------+-----+
+ *   +------------+----------+-----+-----------+-----+-------+-------+-----+
+ *   | sw_block_t | column 0 | ... | staging 0 | ... | box 0 | box 1 | ... |
+ *   | (one pair) |          |     | (pages)   |     |       |       |     |
+ *   +------------+----------+-----+-----------+-----+-------+-------+-----+
  *
- * Lane: what one member tells the others.
+ * Column: what one member tells the others.
  *
  *   0    done (8)  doorbell: event (4) sleepers (4)          one line pair
  *   64   touching (4)
@@ -43,7 +43,7 @@
  *     that posts step s has itself finished s - 1. So a member that sees all
  *     entries of a symmetric step knows that all are done with the step
  *     before. Streams of rooted steps read the done words only once per turn
- *     of a lane. The same rule governs staged bytes.
+ *     of a column. The same rule governs staged bytes.
  *   - no cycle: a wait in step s is for posts of step s, or for done of a
  *     step before s. It may also be for done of s by a member that needs
  *     nothing more from the waiter. Or it is for a packer, which itself waits
@@ -60,7 +60,7 @@
  *     returns. So a reader that saw anything from then on also loads given_up,
  *     and fails.
  *   - A member that writes (in a gather, or a reduction into another's result)
- *     must not be late at all. The writer stores `touching` in its lane, then
+ *     must not be late at all. The writer stores `touching` in its column, then
  *     looks at given_up. The leaver stores given_up, then waits until every
  *     living member's `touching` is zero. Both pairs are sequentially
  *     consistent, so one of the two sees the other.
@@ -85,7 +85,7 @@
 #include "team.h"
 
 #define SW_INLINE_MAX 104   /* payload bytes inside an entry               */
-#define SW_DEPTH_MAX 32     /* entries of a lane, at most                  */
+#define SW_DEPTH_MAX 32     /* entries of a column, at most                */
 #define SW_AHEAD 4          /* entries whose lines are fetched in advance  */
 
 /* What a coll function returns besides 0. */
@@ -139,10 +139,10 @@ typedef struct {
     char pad2[SW_LINE - 4];
     sw_ask_t ask;
     sw_entry_t entry[];
-} sw_sequence_lane_t;
+} sw_sequence_column_t;
 
 _Static_assert(sizeof(sw_entry_t) == SW_PAIR, "an entry is a line pair");
-_Static_assert(sizeof(sw_sequence_lane_t) == 2 * SW_PAIR,
+_Static_assert(sizeof(sw_sequence_column_t) == 2 * SW_PAIR,
                "entries start on a pair");
 
 /* The readers of an entry: all members, one of them, those in the sequence's
@@ -172,13 +172,13 @@ typedef struct {
 typedef struct {
     sw_team_t *team;
     int n, me;              /* the team's                                  */
-    uint32_t mask;          /* depth of a lane - 1                         */
+    uint32_t mask;          /* depth of a column - 1                       */
     bool broken;            /* this member has given up, or has to         */
     uint64_t step;          /* last step begun                             */
     uint64_t acked;         /* every member is done with it                */
-    char *lanes;
-    size_t lane_bytes;
-    sw_sequence_lane_t *mine;   /* this member's lane                      */
+    char *columns;
+    size_t column_bytes;
+    sw_sequence_column_t *mine;     /* this member's column                */
     sw_block_t *block;
     sw_use_t *use;          /* [depth] of my entries                       */
     uint64_t *known;        /* [n] latest done seen of each member         */
@@ -239,17 +239,17 @@ static inline int sw_sequence_right(const sw_sequence_t *seq, int k)
     return member < seq->n ? member : member - seq->n;
 }
 
-static inline sw_sequence_lane_t *sw_sequence_lane(const sw_sequence_t *seq,
-                                                   int member)
+static inline sw_sequence_column_t *sw_sequence_column(const sw_sequence_t *seq,
+                                                       int member)
 {
-    return (sw_sequence_lane_t *)(seq->lanes +
-                                  (size_t)member * seq->lane_bytes);
+    return (sw_sequence_column_t *)(seq->columns +
+                                    (size_t)member * seq->column_bytes);
 }
 
 static inline sw_entry_t *sw_sequence_entry(const sw_sequence_t *seq,
                                             int member, uint64_t step)
 {
-    return &sw_sequence_lane(seq, member)->entry[step & seq->mask];
+    return &sw_sequence_column(seq, member)->entry[step & seq->mask];
 }
 
 static inline char *sw_sequence_staged(const sw_sequence_t *seq, int member,
@@ -360,7 +360,7 @@ static inline const sw_entry_t *sw_sequence_await(sw_sequence_t *seq,
 /* Says that this member needs nothing more of this step. */
 static inline void sw_sequence_done(sw_sequence_t *seq, uint64_t step)
 {
-    sw_sequence_lane_t *mine = seq->mine;
+    sw_sequence_column_t *mine = seq->mine;
     if (sw_unlikely(seq->broken))
         atomic_store(&seq->block->given_up, 1);
     atomic_store_explicit(&mine->done, step, memory_order_release);
@@ -397,14 +397,14 @@ static inline void sw_sequence_await_done(sw_sequence_t *seq, int member,
 {
     if (seq->known[member] >= step)
         return;
-    sw_sequence_lane_t *lane = sw_sequence_lane(seq, member);
+    sw_sequence_column_t *column = sw_sequence_column(seq, member);
     uint64_t done = 0;
     SW_WAIT_UNLESS(seq->broken,
                    sw_sequence_answered(seq) &&
-                       (done = atomic_load_explicit(&lane->done,
+                       (done = atomic_load_explicit(&column->done,
                                                     memory_order_acquire)) >=
                            step,
-                   &lane->doorbell);
+                   &column->doorbell);
     seq->known[member] = done;
 }
 
@@ -424,7 +424,7 @@ static inline int sw_sequence_verdict(const sw_sequence_t *seq, uint64_t step)
     int how = SW_OK;
     for (int i = seq->n - 1; i >= 0; i--) {
         uint64_t failed = atomic_load_explicit(
-            &sw_sequence_lane(seq, i)->failed[step % SW_FAILURES],
+            &sw_sequence_column(seq, i)->failed[step % SW_FAILURES],
             memory_order_relaxed);
         if (sw_unlikely(failed >> 8 == step))
             how = (int)(failed & 0xff);

@@ -72,7 +72,7 @@ static uint64_t await_packed(const sw_source_t *from, uint64_t than)
                        (ready = atomic_load_explicit(
                             &from->packed->ready, memory_order_acquire)) >
                            from->before + than,
-                   &sw_sequence_lane(seq, from->member)->doorbell);
+                   &sw_sequence_column(seq, from->member)->doorbell);
     return seq->broken ? 0 : ready - from->before;
 }
 

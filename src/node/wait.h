@@ -19,13 +19,13 @@
  * the progress, and no rank sleeps: a sleep of a millisecond would be the
  * latency of each of their accesses.
  *
- * The doorbell. Each lane has a doorbell: `sleepers` counts the waiters that
- * sleep or are about to, `event` is the futex word. The writer of a value
- * stores the value, then looks at `sleepers`, and only if that is not zero
- * advances `event` and wakes. There is deliberately no full fence between the
- * writer's store and its look (it would cost each message 20 ns): the look may
- * be early, the wake-up lost, and then the sleeper's time limit brings it back.
- * The limit starts at 50 µs and grows to 1 ms, which bounds the loss.
+ * The doorbell: `sleepers` counts the waiters that sleep or are about to,
+ * `event` is the futex word. The writer of a value stores the value, then looks
+ * at `sleepers`, and only if that is not zero advances `event` and wakes. There
+ * is deliberately no full fence between the writer's store and its look (it
+ * would cost each message 20 ns): the look may be early, the wake-up lost, and
+ * then the sleeper's time limit brings it back. The limit starts at 50 µs and
+ * grows to 1 ms, which bounds the loss.
  */
 #ifndef SW_NODE_WAIT_H
 #define SW_NODE_WAIT_H

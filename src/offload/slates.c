@@ -39,7 +39,7 @@ static size_t row_bytes(int n)
 
 static size_t head_bytes(int n)
 {
-    return SW_PAIR + (size_t)n * sizeof(sw_slate_lane_t);
+    return SW_PAIR + (size_t)n * sizeof(sw_slate_column_t);
 }
 
 /* Bytes of a block, of which the first *zeroed begin as zeros. */
@@ -62,7 +62,7 @@ static void place(sw_slates_t *s, char *block)
     block_bytes(s->n, s->depth, &zeroed);
     s->block = block;
     s->bell = (sw_doorbell_t *)(void *)block;
-    s->lanes = (sw_slate_lane_t *)(void *)(block + SW_PAIR);
+    s->columns = (sw_slate_column_t *)(void *)(block + SW_PAIR);
     s->rows = block + head_bytes(s->n);
     s->areas = block + zeroed;
 }
@@ -133,11 +133,11 @@ void sw_slates_close(sw_slates_t *s)
     free(s);
 }
 
-/* A member's lane tells of steps to come, too, but of none after one that is
+/* A member's column tells of steps to come, too, but of none after one that is
  * under way; its row of `step` tells of that slate. */
 static bool has_left(sw_slates_t *s, int member, uint64_t step, uint64_t last)
 {
-    uint64_t all = atomic_load_explicit(&s->lanes[member].left,
+    uint64_t all = atomic_load_explicit(&s->columns[member].left,
                                         memory_order_acquire);
     sw_slate_hear(s, member, all);
     return all >= last || sw_row_left(sw_slate_row(s, step, member),
@@ -160,7 +160,7 @@ void sw_slate_post(sw_slates_t *s, uint64_t step, sw_slate_row_t *row)
 {
     uint64_t turn = sw_slate_turn(s, step);
     /* Another thread of this member may have left. */
-    row->before = atomic_load_explicit(&s->lanes[s->me].left,
+    row->before = atomic_load_explicit(&s->columns[s->me].left,
                                        memory_order_acquire);
     for (unsigned i = 0; i < 2 * s->words; i++)
         atomic_store_explicit(&row->word[i], 0, memory_order_relaxed);
@@ -187,7 +187,7 @@ static void leave(sw_slates_t *s, uint64_t step, memory_order order)
                sw_slate_turn(s, all + 1))
         all++;
     s->left = all;
-    atomic_store_explicit(&s->lanes[s->me].left, all, memory_order_release);
+    atomic_store_explicit(&s->columns[s->me].left, all, memory_order_release);
 }
 
 void sw_slate_leave(sw_slates_t *s, uint64_t step)
@@ -202,7 +202,7 @@ void sw_slate_give_up(sw_slates_t *s, uint64_t step)
     leave(s, step, memory_order_seq_cst);
     for (int i = 0; i < s->n; i++) {
         unsigned turns = 0;
-        while (i != s->me && atomic_load(&s->lanes[i].touching) &&
+        while (i != s->me && atomic_load(&s->columns[i].touching) &&
                !sw_peer_turn(s->team->peer[i], &turns))
             ;
     }

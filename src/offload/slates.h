@@ -8,10 +8,10 @@
  * wait work for those that compute. (The idea is that of CORE-Direct's task
  * lists, which an adapter carries out: Graham et al., CCGrid 2010.)
  *
- *   +----------+---------+---------+-----+---------+---------+
- *   | doorbell | slate 0 | slate 1 | ... | areas 0 | areas 1 |
- *   | lane 0.. | (rows)  |         |     | (pages) |   ...   |
- *   +----------+---------+---------+-----+---------+---------+
+ *   +------------+---------+---------+-----+---------+---------+
+ *   | doorbell   | slate 0 | slate 1 | ... | areas 0 | areas 1 |
+ *   | column 0.. | (rows)  |         |     | (pages) |   ...   |
+ *   +------------+---------+---------+-----+---------+---------+
  *
  *   row     posted (8) what (4) form (4) bytes (8) before (8) data (96)
  *           left (8)
@@ -37,15 +37,15 @@
  *     write its memory. A member posts turn t in its row when all have left
  *     turn t - 1 (acquire). So as long as one member looks at a turn, no row of
  *     it changes, but for claims and ticks. `before` tells with each post up to
- *     which step its member has left, and so does its lane. So in a stream
+ *     which step its member has left, and so does its column. So in a stream
  *     members seldom look at the others' `left`.
  *
  * A member that gives up leaves with pieces under way. Its program then owns
  * its memory again, so no worker may still be in there. A worker counts itself
- * in its lane's `touching`, then looks whether a member of its piece has left.
- * The leaver stores `left`, then waits until it has seen each living member's
- * `touching` at zero. Both pairs are sequentially consistent, so one of the two
- * sees the other.
+ * in its column's `touching`, then looks whether a member of its piece has
+ * left. The leaver stores `left`, then waits until it has seen each living
+ * member's `touching` at zero. Both pairs are sequentially consistent, so one
+ * of the two sees the other.
  */
 #ifndef SW_OFFLOAD_SLATES_H
 #define SW_OFFLOAD_SLATES_H
@@ -87,7 +87,7 @@ typedef struct {
     char pad[SW_LINE - 4];
     _Atomic uint64_t left;      /* it has left all steps up to this one     */
     char pad_left[SW_LINE - 8];
-} sw_slate_lane_t;
+} sw_slate_column_t;
 
 /* A member's end of a block of slates. */
 typedef struct {
@@ -101,7 +101,7 @@ typedef struct {
     uint64_t name;              /* under which the others find the block    */
     char *block;                /* NULL: not found yet                      */
     sw_doorbell_t *bell;        /* of all members: one has got on           */
-    sw_slate_lane_t *lanes;
+    sw_slate_column_t *columns;
     char *rows, *areas;
     uint64_t step;              /* last begun                               */
     uint64_t left;              /* this member has left all up to this      */
@@ -230,11 +230,11 @@ static inline bool sw_row_ticked(const sw_slates_t *s,
 /* Around work on other members' memory. */
 static inline void sw_slate_touch(const sw_slates_t *s)
 {
-    atomic_fetch_add(&s->lanes[s->me].touching, 1);
+    atomic_fetch_add(&s->columns[s->me].touching, 1);
 }
 static inline void sw_slate_touched(const sw_slates_t *s)
 {
-    atomic_fetch_sub_explicit(&s->lanes[s->me].touching, 1,
+    atomic_fetch_sub_explicit(&s->columns[s->me].touching, 1,
                               memory_order_release);
 }
 

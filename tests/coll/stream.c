@@ -3,9 +3,9 @@
  * entries and staging again and again. No reader ever sees a later or an
  * earlier message than its own.
  *
- * A root stays for a while, so that it runs ahead to the end of its lane. Then
- * the root changes without warning; symmetric steps come between. Every payload
- * carries its round's number throughout.
+ * A root stays for a while, so that it runs ahead to the end of its column.
+ * Then the root changes without warning; symmetric steps come between. Every
+ * payload carries its round's number throughout.
  */
 #include "everywhere.h"
 

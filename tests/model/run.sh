@@ -1,6 +1,6 @@
 #!/bin/sh
 # Check the models with Spin: the protocols hold, and each planted error is
-# found. STRAIGHTWAY_DEEP=1 takes a deeper lane, more steps and a third
+# found. STRAIGHTWAY_DEEP=1 takes a deeper column, more steps and a third
 # member.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
@@ -41,14 +41,14 @@ check() {
     echo "$name: $want as it should be ($states states)"
 }
 
-check "lane of 1, 3 steps" good sequence.pml -DSTEPS=3 -DDEPTH=1 --
+check "column of 1, 3 steps" good sequence.pml -DSTEPS=3 -DDEPTH=1 --
 for bug in 1 2 3 4; do
     check "planted error $bug" bad sequence.pml -DSTEPS=3 -DDEPTH=1 \
         -DBUG=$bug --
 done
 if [ "${STRAIGHTWAY_DEEP:-0}" != 0 ]; then
-    check "lane of 2, 3 steps" good sequence.pml -DSTEPS=3 --
-    check "lane of 2, 4 steps" good sequence.pml -DSTEPS=4 --
+    check "column of 2, 3 steps" good sequence.pml -DSTEPS=3 --
+    check "column of 2, 4 steps" good sequence.pml -DSTEPS=4 --
     check "3 members" good sequence.pml -DMEMBERS=3 -DSTEPS=2 -DDEPTH=1 --
 fi
 check "doorbell" good doorbell.pml -- -a -f -N comes

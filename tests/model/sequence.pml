@@ -1,8 +1,9 @@
 /*
  * sequence.pml - the protocol of src/coll/sequence.h, for Spin.
  *
- * MEMBERS members carry out STEPS steps over lanes of DEPTH entries. Which kind
- * each step is, and which member its root, is chosen freely, but alike for all:
+ * MEMBERS members carry out STEPS steps over columns of DEPTH entries. Which
+ * kind each step is, and which member its root, is chosen freely, but alike
+ * for all:
  *
  *   BCAST   the root posts a copy, the others read it
  *   PART    the root posts where its own memory is and stays till all have
