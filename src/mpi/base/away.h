@@ -1,11 +1,11 @@
 /*
- * away.h - this thread is about to stay in the host, for as long as the host
- * likes: in a collective that the host serves, or one that makes a
- * communicator.
+ * away.h - this thread is about to stay in a call of the host for a time that
+ * only the host knows: in a collective that the host serves, or one that makes
+ * a communicator.
  *
- * Another rank may wait meanwhile for what this one owes it. The room of
- * messages sets sw_away, and hands what it has of the kind to the helper
- * thread. The helper keeps that until the host lets this thread go
+ * Another rank may wait meanwhile for messages of this rank. The room of
+ * messages sets sw_away, and hands its receives and sends under way to the
+ * helper thread. The helper keeps them until the host's call returns
  * (mpi/p2p/near.h).
  */
 #ifndef SW_MPI_BASE_AWAY_H

@@ -2,8 +2,8 @@
  * comm.h - what we remember of a communicator.
  *
  * A communicator is met at its first collective. The state hangs on it as an
- * attribute, so it goes when the communicator does, in whatever way the program
- * frees that. A small cache in front makes finding it two loads.
+ * attribute, so it goes when the communicator does, however the program frees
+ * it. A small cache in front makes finding it two loads.
  *
  * The members set the shared block up at their first call whose arguments are
  * right. That moment cannot differ between them. A call with wrong arguments is

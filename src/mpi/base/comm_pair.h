@@ -1,12 +1,12 @@
 /*
  * comm_pair.h - a sender and a receiver among the members of a communicator.
- * They meet in shared memory without a word, for partitioned messages.
+ * They meet in shared memory without a message, for partitioned communication.
  *
- * Those match by communicator, ranks and tag, in the order in which either side
- * initializes them; there are no wildcards (MPI 4.1, 4.2.1). So both sides
- * count what they initialize, and the count makes a name that both know. A
- * communicator keeps a count for each peer and tag as long as it lives: no
- * member knows when the other one is done with a tag.
+ * Partitioned messages match by communicator, ranks and tag, in the order in
+ * which either side initializes them; there are no wildcards (MPI 4.1, 4.2.1).
+ * So both sides count what they initialize, and the count makes a name that
+ * both know. A communicator keeps a count for each peer and tag as long as it
+ * lives: no member knows when the other one is done with a tag.
  */
 #ifndef SW_MPI_BASE_COMM_PAIR_H
 #define SW_MPI_BASE_COMM_PAIR_H

@@ -1,6 +1,6 @@
 /*
  * comm_slates.c - where the members of a communicator carry out nonblocking
- * and persistent collectives: they meet there without a word.
+ * and persistent collectives: they meet there without a message.
  *
  * A nonblocking call may not wait, so its members cannot ask each other
  * anything. But those that met in MPI_Init know what they reach of each other,
@@ -10,7 +10,7 @@
  *
  * A blocking call of the host's keeps a member out of our calls. Only a helper
  * thread (offload/agent.h) works for it then, and the others wait for that
- * work. So the host serves where a member has none.
+ * work. So the host serves where a member has no helper.
  *
  * A persistent collective's slates have the same name, mixed with the number of
  * those that were initialized before: the members initialize them in one order

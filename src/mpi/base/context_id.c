@@ -27,8 +27,8 @@
 
 #define TAG 0
 
-/* No two are alike, on whatever rank; and a program that runs again draws the
- * same ones. 1 is that of MPI_COMM_WORLD. */
+/* No two names are alike, on any ranks; and a program that runs again draws the
+ * same names. 1 is that of MPI_COMM_WORLD. */
 static uint64_t drawn_name(void)
 {
     static _Atomic uint64_t count;

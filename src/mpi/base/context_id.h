@@ -9,9 +9,9 @@
 
 /* A blocking call has returned `result`. It was given a communicator to set,
  * `fresh`, which held `parent`. No call makes its parent: if the host has
- * refused the arguments, it holds that still, whatever the result. Else names
- * what was made, and hands it to the program. All members come here. Returns
- * the result. */
+ * refused the arguments, `fresh` still holds `parent`, whatever the result.
+ * Else names the new communicator, and hands it to the program. All members
+ * come here. Returns the result. */
 int sw_comm_made(int result, MPI_Comm parent, MPI_Comm fresh, MPI_Comm *made);
 
 #endif

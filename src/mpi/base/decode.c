@@ -366,8 +366,8 @@ static sw_layout_place_t construct(decode_t *d, const level_t *v)
     }
 }
 
-/* Open MPI takes a type without gaps for contiguous, in whatever order its
- * pieces are; MPICH and its kin misplace some distributed arrays. */
+/* Open MPI takes a type without gaps for contiguous, even if its pieces are out
+ * of order; MPICH and its kin misplace some distributed arrays. */
 static bool odd(const decode_t *d, MPI_Datatype type, const level_t *v,
                 sw_layout_place_t place)
 {

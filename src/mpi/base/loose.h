@@ -1,10 +1,10 @@
 /*
  * loose.h - elements with their gaps, in memory of ours.
  *
- * A user's operation gets elements as their datatype places them. That is this
- * member's own: another may call with a datatype of the same signature and
- * other gaps. So the members exchange the bytes by signature, packed, and each
- * gives them its own form where the operation is called.
+ * A user's operation gets elements as their datatype places them. Each member
+ * has its own datatype: another member's may have the same signature and other
+ * gaps. So the members exchange the bytes by signature, packed. Each unpacks
+ * them by its own datatype before it calls the operation.
  */
 #ifndef SW_MPI_BASE_LOOSE_H
 #define SW_MPI_BASE_LOOSE_H

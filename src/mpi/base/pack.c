@@ -3,8 +3,8 @@
  *
  * Packed data are the bytes of the elements in their order and nothing else,
  * in every host that we serve and on every communicator: what either of us has
- * packed, the other unpacks. Where a host is known to err (decode.c) both are
- * its own, so that a program is not told of it by half.
+ * packed, the other unpacks. Where a host is known to err (decode.c), the host
+ * does both, so that packing and unpacking agree.
  */
 #include "pack.h"
 

@@ -46,11 +46,11 @@ static bool drive_with_failures(void)
     return sw_failure_of(current, &rank);
 }
 
-/* A probe drives the host's progress, and takes nothing: whatever it finds
- * stays where it is. It is made on the communicator at hand, or, where that was
- * freed, on the node's. (MPI_COMM_SELF would not do: MPICH answers for it
- * without looking at the network, and a peer in MPI_Win_lock would wait for us
- * for ever.) */
+/* A probe drives the host's progress, and takes nothing: a message that it
+ * finds stays where it is. It is made on the communicator at hand, or, where
+ * that was freed, on the node's. (MPI_COMM_SELF would not do: MPICH answers for
+ * it without looking at the network, and a peer in MPI_Win_lock would wait for
+ * us for ever.) */
 bool sw_progress(void)
 {
     int flag;

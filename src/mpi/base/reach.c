@@ -141,7 +141,7 @@ void sw_reach_note(MPI_Comm comm)
         c->device = true;
 }
 
-/* The members' steps are the same here, whatever calls of theirs have failed:
+/* All members are at the same step here, even where calls of some have failed:
  * a call that the host serves takes none. */
 void sw_reach_review(sw_comm_t *c)
 {

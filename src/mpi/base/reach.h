@@ -1,8 +1,8 @@
 /*
  * reach.h - can the processor reach a buffer, or is it a device's memory?
  *
- * Every wrapper asks before Straightway touches the program's data. Of data in
- * a device's memory the following is true:
+ * Every wrapper asks before Straightway touches the program's data. If the data
+ * lie in a device's memory:
  *
  *   a message        between near ranks (mpi/p2p/near.h) goes through a copy
  *                    in memory of ours, for two matchers cannot keep its order
@@ -10,14 +10,14 @@
  *   a collective     cannot be left to the host by one member (law 2), so the
  *                    member takes part through a copy in its own memory
  *
- * All copies between the two are made by the host, as a message of this process
- * to itself: it knows the device, and types with gaps.
+ * The host makes all copies between the two kinds of memory, as a message of
+ * this process to itself: it knows the device, and types with gaps.
  *
- * A copy may be slower than what a host does with device memory (law 4). So the
- * members of a communicator ask each other, after some collectives and then
- * less and less often, whether any of them has needed one. If so, the
- * communicator's collectives are the host's from there on. The question is a
- * collective of ours at a step that all members number alike.
+ * A copy may be slower than the host's own way for device memory (law 4). So
+ * the members of a communicator ask each other whether any has needed a copy,
+ * after some collectives and then less and less often. If so, the host serves
+ * the communicator's collectives from there on. The question is a collective of
+ * ours at a step that all members number alike.
  */
 #ifndef SW_MPI_BASE_REACH_H
 #define SW_MPI_BASE_REACH_H

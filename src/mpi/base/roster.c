@@ -42,7 +42,7 @@ int sw_roster_virtual_node(void)
     return rank / (int)sw_settings.node_size;
 }
 
-/* Ranks known to run on this machine, on whatever node of MPI's. */
+/* Ranks known to run on this machine, on any of the MPI's nodes. */
 static _Atomic int machine_ranks;
 
 void sw_roster_measure_crowd(void)

@@ -6,8 +6,8 @@
  * when it is over (mpi/request/scheduled.h).
  *
  * The members start a communicator's collectives in one order, so all choose
- * alike whether they or the host serve it. Whatever a member needs until the
- * end lies in the shadow, since the call returns at once.
+ * alike whether they or the host serve it. Everything that a member needs until
+ * the end lies in the shadow, since the call returns at once.
  *
  * Persistent ones are initialized in one order, and started in any. So each has
  * slates of its own (base/comm_slates.c). It keeps what its arguments mean, and

@@ -1,5 +1,6 @@
 /*
- * stats.h - what was ours and what was not: the report of --stats.
+ * stats.h - the report of --stats: which calls Straightway served, and which
+ * the host served, and why.
  */
 #ifndef SW_MPI_JOB_STATS_H
 #define SW_MPI_JOB_STATS_H

@@ -1,6 +1,6 @@
 /*
- * aside.h - a copy of what is sent from a buffer that is received into, for
- * the _replace procedures.
+ * aside.h - a copy of the data that MPI_Sendrecv_replace and its kin send,
+ * since they receive into the same buffer.
  *
  * The copy has the datatype of the original, and its spaces between elements.
  * Packed bytes would not do. Their receiver must know where a basic element

@@ -8,8 +8,8 @@
  * An itake is a receive into a block of the program, which a parcel replaces
  * (near_receive.h).
  *
- * What cannot go so goes by value: the program's own inline function sends it
- * with MPI_Isend, or receives it with MPI_Mrecv (include/straightway_mpi.h).
+ * Other blocks go by value: the program's own inline function sends them with
+ * MPI_Isend, or receives them with MPI_Mrecv (include/straightway_mpi.h).
  * Profiles and virtual time so see a send and a receive.
  */
 #include "give.h"

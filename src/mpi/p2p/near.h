@@ -2,11 +2,12 @@
  * near.h - ranks between which we match messages ourselves.
  *
  * Two ranks are near each other if they sit on one node, and each reaches the
- * arena and the mailbox of all ranks there. All of the node know that of all
- * since MPI_Init. On a communicator that has a name (context_id.c) each message
- * between near members is ours, whatever its length, type or buffer: two
- * matchers cannot keep MPI's order between them. Every other message is the
- * host's. So sender and receiver answer alike, and without a word.
+ * arena and the mailbox of all ranks there. Since MPI_Init every rank of the
+ * node knows which ranks are near. On a communicator that has a name
+ * (context_id.c) each message between near members is ours, whatever its
+ * length, type or buffer: two matchers cannot keep MPI's order between them.
+ * Every other message is the host's. So sender and receiver decide alike,
+ * without a message.
  *
  * Where only some members are near, a receive from any source may get a message
  * of either matcher (either.h).

@@ -1,6 +1,7 @@
 /*
- * pair.h - MPI_Isendrecv and its kin, where the host has not both halves: a
- * request of ours for a receive and a send, each as any other.
+ * pair.h - MPI_Isendrecv and its kin, where the host does not carry both
+ * halves: a request of ours joins a receive and a send, each served as any
+ * other.
  */
 #ifndef SW_MPI_P2P_PAIR_H
 #define SW_MPI_P2P_PAIR_H

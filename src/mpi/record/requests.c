@@ -6,14 +6,13 @@
  * handed in where a receive among them tells its bytes by one.
  *
  * Where several threads call MPI, the host may give the handle of a completed
- * request to another thread before we have heard that it has. So what is
- * remembered of the requests is taken out of the table before the call, and
- * put back for those that have not completed. (A persistent one keeps its
- * handle.)
+ * request to another thread before the recorder hears of it. So what is
+ * remembered of the requests is taken out of the table before the call, and put
+ * back for those that have not completed. (A persistent one keeps its handle.)
  *
  * While recording is paused, bytes are not counted. Then a status is wanted
- * only where it says whose message a receive from anybody has taken; a host may
- * be quicker without statuses.
+ * only where it says whose message a receive from any source has taken; a host
+ * may be quicker without statuses.
  */
 #include "traffic.h"
 

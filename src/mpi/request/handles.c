@@ -90,7 +90,7 @@ static bool is(const sw_shadow_t *s, MPI_Request handle)
 }
 
 /* A shadow's memory is never given back, and one that is in no table has no
- * handle; so it may be looked at whatever has become of it. */
+ * handle. So a look at it is safe even after its request has ended. */
 sw_shadow_t *sw_handles_find(MPI_Request handle)
 {
     if (is(found, handle))

@@ -1,5 +1,5 @@
 /*
- * decide.c - whose a window is: see window.h.
+ * decide.c - do the members serve a window, or does the host? See window.h.
  *
  * Each member says where its memory is:
  *
@@ -18,9 +18,9 @@
  * in vain often says so, and they search only if none does.
  *
  * A program may take its own mapping of a file away at any time; the host keeps
- * that of a window. So memory of the program's is never looked for so. And
- * where all of a window would be far, hosts are faster at small sizes: they
- * keep it (docs/one-sided.md).
+ * that of a window. So no member searches for the program's own memory. And
+ * where all of a window would be far, hosts are faster at small sizes, and
+ * serve it (docs/one-sided.md).
  */
 #include "places.h"
 

@@ -7,7 +7,7 @@
  * the target's turn (rma/update.h), so no other update comes in between.
  *
  * Where a target has no such memory the system says so. That is the program's
- * error (MPI_ERR_RMA_RANGE), whatever it has moved by then.
+ * error (MPI_ERR_RMA_RANGE), even where a part has been moved by then.
  */
 #ifndef SW_MPI_RMA_FAR_H
 #define SW_MPI_RMA_FAR_H

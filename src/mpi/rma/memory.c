@@ -3,8 +3,8 @@
  * communication lies where its peers can reach it, whatever its size.
  *
  * The blocks handed out are remembered, because the host's own allocations may
- * come from the arena too (it calls malloc like everybody). Info keys that ask
- * for something else (an alignment, a kind of memory) go to the host.
+ * come from the arena too (it calls malloc as any library does). Info keys that
+ * ask for something else (an alignment, a kind of memory) go to the host.
  *
  * Small blocks share chunks. Programs attach thousands of them to a dynamic
  * window, and Open MPI counts the pages there: it takes a few dozen.

@@ -1,5 +1,6 @@
 /*
- * window.h - a window as its member sees it, and whose it is.
+ * window.h - a window as its member sees it, and whether the members or the
+ * host serve it.
  *
  * One decision is taken for each window, when it is made: its members serve it,
  * or the host does, with all calls alike. The members serve it if they are on
@@ -10,7 +11,8 @@
  * handler, info and group. It never hears of the epochs of a window that the
  * members serve. To the host no epoch is ever open there, so it refuses every
  * access. A call whose arguments or epoch are wrong goes to it, and it raises
- * its error. What only we know to be wrong we raise (sw_win_raise).
+ * its error. Errors that only Straightway can see it raises itself
+ * (sw_win_raise).
  *
  * Every access is over when its call returns. So an epoch's end only has to
  * order it before what the target does next: by a fence of the processor, or

@@ -1,8 +1,8 @@
 /*
  * await.h - a lane's member waits for what the host has begun.
  *
- * It tests. In between it serves what its peers want of it, and later gives its
- * core to others. A message between nodes takes many times as long as that.
+ * The member tests. In between it serves its peers, and later yields its core
+ * to other processes. A message between nodes takes many times as long as that.
  */
 #ifndef SW_MPI_SPAN_AWAIT_H
 #define SW_MPI_SPAN_AWAIT_H

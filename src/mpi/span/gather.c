@@ -4,7 +4,7 @@
  * On the root's node the members give their blocks to the root. On any other
  * they hand them in to the gate, which sends them to the gate of the root's
  * node. That one receives them into the root's buffer, which the root lends to
- * it where they are two (rooted.h).
+ * the gate where they are two members (rooted.h).
  */
 #include "rooted.h"
 

@@ -3,8 +3,8 @@
  * MPI_Finalize.
  *
  * Rank 0 makes the feeds and starts the engine, the others map the feeds
- * through rank 0's /proc/PID/fd. All ranks must agree that it has come off: if
- * it has not, a line says why and the job ends, as with any wrong option.
+ * through rank 0's /proc/PID/fd. All ranks must agree that this has succeeded:
+ * if it has not, a line says why and the job ends, as with any wrong option.
  * Virtual time is 0 when MPI_Init returns.
  */
 #include "virtual.h"

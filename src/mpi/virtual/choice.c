@@ -1,9 +1,10 @@
 /*
  * choice.c - which requests of a set are complete; see set.h.
  *
- * The engine says which are in virtual time, and the host is asked for just
- * those. It may not have them yet: then they are `done`, of no more interest to
- * the engine, and the first ones of the next call.
+ * The engine says which requests are complete in virtual time, and the rank
+ * asks the host for just those. The host may not have completed them yet. Then
+ * they are `done`: the engine is through with them, and the next call takes
+ * them first.
  *
  * Where the engine cannot say (set.h: sw_set_hosts), the host does, and the
  * engine is told.

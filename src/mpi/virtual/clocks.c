@@ -4,8 +4,8 @@
  *
  * A thread that calls MPI reads a clock as it calls MPI_Wtime: what it computed
  * is counted, and the engine asked if anything has been put since its last
- * answer. A reading takes what it takes without us, whatever the processor, so
- * that a loop which waits for a time comes to its end.
+ * answer. A reading takes as long as in a normal run, at any processor speed.
+ * So a loop that waits for a time comes to its end.
  *
  * Where threads call at once, each that has called reads a clock of its own.
  *

@@ -3,9 +3,9 @@
  *
  * All go by value: the program sends the block itself, with an MPI_Isend right
  * after the give has said so. That send is then marked, and a model may know
- * what a block takes that changes hands. Only those that are large enough to
- * change hands in a run with Straightway are. The engine does not see that a
- * block is one of malloc, which would not.
+ * what a block takes that changes hands. Only blocks that are large enough to
+ * change hands in a run with Straightway are marked. The engine does not see
+ * that a block is one of malloc, which would not.
  */
 #include "gives.h"
 #include "virtual.h"

@@ -1,8 +1,8 @@
 /*
  * messages.c - point to point; see virtual.h.
  *
- * The host takes each message in its nonblocking form, finding errors first;
- * then the operation is put, and what the call waits for is waited for.
+ * The rank first gives each message to the host, in its nonblocking form, which
+ * finds errors. Then it puts the operation, and waits if the call does.
  */
 #include "gives.h"
 #include "mpi/base/status.h"

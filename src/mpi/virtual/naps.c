@@ -2,8 +2,8 @@
  * naps.c - waiting for the host; see virtual.h.
  *
  * Where the node has fewer cores than ranks, or others wait for what the host
- * matches, no rank waits in the host: it is asked, with naps in between that
- * become longer.
+ * matches, no rank waits in the host: the rank asks the host again and again,
+ * with naps in between that become longer.
  */
 #include "virtual.h"
 
@@ -14,7 +14,8 @@
 
 #define STUCK 2.0               /* seconds in the host's wait */
 
-/* The program's messages move, whatever communicator the host looks at. */
+/* Makes the host move the program's messages: a probe does so on any
+ * communicator. */
 void sw_virtual_progress(void)
 {
     int flag;

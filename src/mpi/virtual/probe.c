@@ -84,9 +84,9 @@ static int look(const sw_virtual_name_t *name, MPI_Comm comm,
     }
 }
 
-/* Of the sender that the engine names, it is the first message that fits what
- * was asked, whatever tag the engine has seen: no message overtakes another. If
- * it is another one, the engine is told why. */
+/* Finds, of the sender that the engine names, the first message that fits the
+ * question. Its tag may differ from the one that the engine has seen: no
+ * message overtakes another. The rank then tells the engine why. */
 int sw_virtual_look(const sw_virtual_name_t *name, MPI_Comm comm,
                     MPI_Message *message, MPI_Status *status)
 {

@@ -5,8 +5,8 @@
  * Where a region begins or ends, the thread puts what it computed before, and
  * then the section. Regions are the process's, and any thread may name one. But
  * a thread that never calls MPI has no time of the rank's. And where threads do
- * not call at once, only the one whose turn it is may put something. What the
- * others say goes behind what that one computes next.
+ * not call at once, only the one whose turn it is may put something. The
+ * regions of the other threads go behind that thread's next computation.
  */
 #include "virtual.h"
 

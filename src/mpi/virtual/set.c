@@ -2,8 +2,8 @@
  * set.c - the requests of one call: taken, completed, given back; see set.h.
  *
  * Where MPI_Testall would end the program (SW_TESTALL_ENDS), and MPI_Waitall
- * would keep the core, the requests that it does so for are kept apart: asked
- * for their status one by one, and completed one by one when all are complete.
+ * would keep the core, the set keeps the requests concerned apart: it asks for
+ * their status one by one, and completes them one by one when all are complete.
  */
 #include "set.h"
 

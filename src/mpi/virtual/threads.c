@@ -1,9 +1,9 @@
 /*
  * threads.c - a rank's threads that call MPI at once; see virtual.h.
  *
- * Each that has called has a number, and a clock of its own (rank.h). What it
- * puts is put under the rank's lock, behind an operation that says whose it is
- * where that changes.
+ * Each thread that has called MPI has a number, and a clock of its own
+ * (rank.h). A thread puts its operations under the rank's lock. Where the
+ * thread changes, an operation before them names the new one.
  */
 #include "rank.h"
 

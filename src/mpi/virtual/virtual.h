@@ -224,15 +224,15 @@ void sw_virtual_pause(void);
 /* ps; false: there is no engine. */
 bool sw_virtual_time(sw_ps_t *now);
 
-/* The same for a program's clock, which goes on when virtual time has ended: as
- * real time does (clocks.c). */
+/* Starts the program's clocks, which advance as real time does once virtual
+ * time has ended (clocks.c). */
 void sw_virtual_clocks_start(void);
 /* Whether this may be a signal's handler, which must not call the host. */
 bool sw_virtual_handles_signal(void);
-/* Virtual time as it was last known, at any time and in any thread, and, where
- * it has ended, as it goes on. */
+/* Virtual time as it was last known, for any thread at any moment. Where it has
+ * ended, as real time has carried it on. */
 sw_ps_t sw_virtual_known(void);
-/* Passed, however quick the processor: asleep, and reading clocks. */
+/* Adds `ps`, which pass at any processor speed: asleep, or reading clocks. */
 void sw_virtual_passed(sw_ps_t ps);
 /* The rank begins to sleep for `ns`, and waits for no other rank: the engine
  * may count on its return. The rank has slept: ranks that wait for it may go
@@ -240,11 +240,12 @@ void sw_virtual_passed(sw_ps_t ps);
 void sw_virtual_sleeps(uint64_t ns);
 void sw_virtual_slept(void);
 
-/* What could not be modelled: counted, and said in the end. */
+/* Counts a call that the model lacks; the report gives their number at the
+ * end. */
 void sw_virtual_unmodelled(void);
 uint64_t sw_virtual_unmodelled_calls(void);
 
-/* The region at hand is this one; `now`: the thread may put something. */
+/* The program is now in this region. `now`: the thread may put an operation. */
 void sw_virtual_section(uint32_t number, bool now);
 void sw_virtual_regions_start(void);
 void sw_virtual_regions_stop(void);

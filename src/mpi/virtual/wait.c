@@ -1,6 +1,7 @@
 /*
  * wait.c - MPI_Wait and its kin in virtual time: the engine is told what the
- * rank waits for, and the host completes it; of several it is asked which.
+ * rank waits for, and the host completes it; of several requests the engine
+ * says which.
  */
 #include "set.h"
 

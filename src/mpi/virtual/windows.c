@@ -11,8 +11,8 @@
  * the order of virtual time in the host, too. That is a pause: the call is not
  * over. Where no rank goes on, the rank asks the host without the engine's
  * lock, for hosts may grant locks at their first use (engine/program/doubt.c).
- * Whatever a rank may wait for in the host is done there first, since others
- * may look for it in memory, which no call shows.
+ * A rank hands the host first what other ranks may wait for: they may look for
+ * its effect in memory, which no call shows.
  *
  * The contexts of windows that were freed are used again, by the next that is
  * made on the same communicator: all members make and free them in one order.
