@@ -1,7 +1,7 @@
 /*
  * straightway.h - the calls that MPI lacks.
  *
- * A program includes this header and calls what it likes:
+ * A program includes this header and makes the calls that it needs:
  *
  *     #include <straightway.h>
  *
@@ -11,9 +11,9 @@
  *
  * The program links with nothing. Under `straightway run` (and profile, whatif,
  * study) the preloaded library carries the calls out. Without the library each
- * call does nothing and costs a load and a branch; what it then returns, stands
- * beside it. A statically linked program may call them, too: no library can be
- * preloaded there, so they do nothing.
+ * call does nothing and costs a load and a branch; the value that it then
+ * returns stands beside it. A statically linked program may call them, too: no
+ * library can be preloaded there, so they do nothing.
  *
  * C99 or later, C++11 or later, gcc or clang, on Linux. No MPI type and no MPI
  * header is needed. Fortran reaches the calls through a few lines of C

@@ -1,6 +1,6 @@
 /*
- * straightway_mpi.h - messages that cost nothing by size: give a block away
- * instead of sending what it holds.
+ * straightway_mpi.h - messages whose cost does not grow with their size: a rank
+ * gives a block away instead of sending its bytes.
  *
  *     #include <straightway_mpi.h>
  *
@@ -16,20 +16,21 @@
  *     use(field);
  *     free(field);
  *
- * The taker uses the giver's block itself. It may write to it, give it on,
- * realloc() it and free() it, like any block of malloc. The giver has lost it:
- * its pointer is NULL.
+ * The taker uses the giver's block itself. The taker may write to the block,
+ * give it on, realloc() it and free() it, like any block of malloc. The giver
+ * has lost the block: its pointer is NULL.
  *
  * The program links with nothing but MPI. Under `straightway run` the preloaded
  * library hands blocks of 4 KiB and more over between ranks of a node. Without
- * the library, and wherever it cannot, the same calls send the bytes: then
- * straightway_alloc is malloc, a give is MPI_Isend, a take is MPI_Mrecv into a
- * fresh block, and an itake is MPI_Irecv into one. The program sees the same
- * results.
+ * the library, and where it cannot hand a block over, the same calls send the
+ * bytes: then straightway_alloc is malloc, a give is MPI_Isend, a take is
+ * MPI_Mrecv into a fresh block, and an itake is MPI_Irecv into one. The program
+ * sees the same results.
  *
  * A give and a take are a send and a receive of MPI_BYTE. The MPI matches them,
- * in its order, with all others: MPI_Recv may get a block that was given (it
- * copies, and the block is freed), and straightway_take what was sent.
+ * in its order, with all others: MPI_Recv may get a given block (the library
+ * copies the bytes and frees the block), and straightway_take a message that
+ * was sent.
  *
  * All calls return MPI_SUCCESS or an error code of MPI. They raise errors by
  * the communicator's error handler, as MPI does. Any thread may call them where

@@ -1,10 +1,9 @@
 /*
- * straightway_mpi_inline.h - how straightway_mpi.h does what it says. That header
+ * straightway_mpi_inline.h - the functions of straightway_mpi.h. That header
  * includes this one, and no program does.
  *
  * Each call asks the preloaded library, and sends or receives the bytes by MPI
- * where there is none. What has a name that ends in _ is no part of the
- * interface.
+ * where there is none. Names that end in _ are no part of the interface.
  */
 #ifndef STRAIGHTWAY_MPI_INLINE_H
 #define STRAIGHTWAY_MPI_INLINE_H

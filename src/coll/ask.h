@@ -26,8 +26,9 @@
 
 #include "sequence.h"
 
-/* Copies n bytes at `offset` of a member's part, by whatever way there is.
- * Returns SW_OK, or SW_BROKEN where a member has died or given up. */
+/* Copies n bytes at `offset` of a member's part, by plain loads, by the system,
+ * or by asking its owner. Returns SW_OK, or SW_BROKEN where a member has died
+ * or given up. */
 int sw_sequence_read(sw_sequence_t *seq, int member, const sw_part_t *part,
                      uint64_t offset, void *to, size_t n);
 int sw_sequence_write(sw_sequence_t *seq, int member, const sw_part_t *part,

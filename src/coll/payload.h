@@ -1,6 +1,6 @@
 /*
- * payload.h - offering memory to the other members, in whatever form it
- * travels. They read it by source.h.
+ * payload.h - offering memory to the other members, in one of the forms of
+ * node/peer.h. They read it by source.h.
  */
 #ifndef SW_COLL_PAYLOAD_H
 #define SW_COLL_PAYLOAD_H

@@ -13,7 +13,7 @@ typedef struct {
     size_t bytes;
 } sw_scratch_t;
 
-/* At least n bytes, with whatever is in them. NULL: no memory. */
+/* At least n bytes of any content. NULL: no memory. */
 static inline char *sw_scratch(sw_scratch_t *s, size_t n)
 {
     if (n > s->bytes) {

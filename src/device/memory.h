@@ -2,8 +2,8 @@
  * memory.h - whose is the memory at an address: the processor's or a device's?
  *
  * A program may hand MPI memory of a GPU, which the processor cannot read: the
- * first load from it ends the process. So before anything of ours touches a
- * buffer, it asks here. What is a device's is the host's to serve.
+ * first load from it ends the process. So all code of ours asks here before it
+ * touches a buffer. The host serves memory of a device.
  *
  * Only a driver's library can tell. As long as none is loaded, every address is
  * the processor's, and the question is three loads and a comparison (loads.h).

@@ -1,6 +1,6 @@
 /*
- * close.c - dlclose, so that a profile and the clocks know at once when objects
- * go.
+ * close.c - dlclose, so that a profile and the clocks learn at once that the
+ * program has closed an object.
  *
  * What is known of a call's address is void when another object may come to
  * lie there (profile/stack/site.h). The next dlclose in the order of lookup

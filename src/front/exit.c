@@ -2,7 +2,7 @@
  * exit.c - programs that leave by _exit, past every destructor.
  *
  * Open MPI ends a process so after an error that is fatal, and Python's
- * os._exit is it, too. A profile must be written before. In a child of fork
+ * os._exit calls it, too. A profile must be written before. In a child of fork
  * or vfork nothing happens: its process is not the one that is watched.
  */
 #include "profile/capture/ending.h"

@@ -18,9 +18,9 @@
  * jump of their own where it begins, and would cut ours off.
  *
  * All else, and every lookup relative to the caller (RTLD_NEXT), is passed on
- * untouched, to whatever dlsym comes next: another tool's or libc's. With two
- * MPIs in the process it is not our business which one a handle means: the
- * real answer stands, unless it is the host that we serve.
+ * untouched to the next dlsym: another tool's or libc's. With two MPIs in the
+ * process it is not our business which one a handle means: the real answer
+ * stands, unless it is the host that we serve.
  *
  * What still escapes: dlvsym, and modules opened with RTLD_DEEPBIND, which
  * asks for exactly that.

@@ -1,11 +1,12 @@
 /*
- * heirs.c - what the programs inherit that this one starts.
+ * heirs.c - the environment that this process leaves to the programs that it
+ * starts.
  *
  * A rank may start another MPI job. That one gets this library and its settings
- * by the environment, as everything else does. With --only-this-program it
- * does not: the program's first MPI call takes both out of the environment. The
- * start of the process does not, since what `run` starts may be a script that
- * becomes the program. LD_PRELOAD keeps the libraries that are not ours.
+ * by the environment, as everything else does. With --only-this-program that
+ * job does not: the program's first MPI call takes both out of the environment.
+ * The start of the process does not, since what `run` starts may be a script
+ * that becomes the program. LD_PRELOAD keeps the libraries that are not ours.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE

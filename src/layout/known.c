@@ -1,8 +1,8 @@
 /*
  * known.c - see known.h.
  *
- * A table of one place for each hash. A layout that another takes the place of
- * lives as long as somebody uses it: the table is one user.
+ * A table of one place for each hash. A layout that another one displaces lives
+ * as long as it has a user: the table is one user.
  */
 #include "known.h"
 

@@ -2,7 +2,8 @@
  * layout.h - where the bytes of a datatype lie.
  *
  * A datatype says which bytes of memory make up its data, and in which order.
- * Whatever constructors it was made by, what remains of it here is a tree of
+ * A layout says so, alike for all constructors that make the same type. It is
+ * a tree of
  *
  *   RUN      `unit` contiguous bytes
  *   REPEAT   `count` times its child, `stride` bytes apart
@@ -111,8 +112,8 @@ SW_API void sw_layout_transfer(const sw_layout_t *from, const void *source,
                                void *target, int64_t target_count,
                                uint64_t begin, uint64_t end);
 
-/* Is a block of `bytes` bytes, from somebody else, a layout that can be walked?
- * Whatever passes reads and writes between low and high only. */
+/* Is a block of `bytes` bytes, from another process, a layout that can be
+ * walked? Walks of one that passes touch memory between low and high only. */
 SW_API bool sw_layout_valid(const sw_layout_t *l, uint64_t bytes);
 
 #endif

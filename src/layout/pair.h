@@ -2,8 +2,9 @@
  * pair.h - two regular layouts walked together: from scattered bytes to
  * scattered bytes in one pass.
  *
- * Regular is what repeats one run, however nested. Where both are, the run and
- * the step at hand are known on either side, and what fits both is copied.
+ * A layout is regular if it repeats one run, however nested. Where both are,
+ * the run and the step at hand are known on either side. Each copy takes the
+ * bytes that fit both.
  */
 #ifndef SW_LAYOUT_PAIR_H
 #define SW_LAYOUT_PAIR_H

@@ -2,16 +2,17 @@
  * mailbox.h - a process's pipes: one from each other process of the node.
  *
  * A mailbox lies in its owner's control segment. Each sender opens its pipe
- * (pipe.h) when it first sends, so memory is touched for those that speak.
+ * (pipe.h) when it first sends, so memory is touched only for processes that
+ * send.
  *
  *     line 0       the owner's doorbell, and a bit for each place that has sent
  *     pipes        one for each place on the node
  *
- * While few places speak the owner looks at all their pipes: each look is a
- * load of a line that stays in its cache until a message comes. Where many
- * speak, the bits tell which pipes to look at. The owner clears a bit when it
- * has found the pipe empty again and again. A sender sets its bit if it is
- * clear, after it has published.
+ * While few places send the owner looks at all their pipes: each look is a load
+ * of a line that stays in its cache until a message comes. Where many send, the
+ * bits tell which pipes to look at. The owner clears a bit when it has found
+ * the pipe empty again and again. A sender sets its bit if it is clear, after
+ * it has published.
  *
  * Memory order. The sender may see a bit that is just being cleared, and its
  * message be missed. A fence would cost each message 20 ns. Instead the owner

@@ -9,7 +9,8 @@
  *
  * Queues are found by a hash table. A queue that became empty stays: a program
  * comes back to its patterns. Where empty ones are many the table drops them.
- * Time and memory are bounded by what waits, however many patterns there were.
+ * Time and memory are bounded by the messages and receives that wait, however
+ * many patterns there were.
  */
 #ifndef SW_MATCH_PATTERN_H
 #define SW_MATCH_PATTERN_H

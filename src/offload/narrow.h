@@ -42,9 +42,9 @@ typedef struct {
     uint64_t put, taken;
 } sw_narrow_t;
 
-/* Before the row is posted: whatever way the others go. */
+/* Call it before the row is posted, whether the others go this way or not. */
 void sw_narrow_open(sw_schedule_t *s, bool takes);
-/* All rows are there, and `w` says what is wanted. */
+/* Call it when all rows are there; `w` describes the reduction. */
 void sw_narrow_begin(sw_narrow_t *w, const sw_schedule_t *s);
 /* Does something. False: there is nothing to do now. */
 bool sw_narrow_work(sw_narrow_t *w, sw_schedule_t *s);

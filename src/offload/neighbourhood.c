@@ -405,8 +405,8 @@ static bool work(sw_schedule_t *s, bool calls)
     return any;
 }
 
-/* Is a member in this one's memory, or will it be? One that has left is not,
- * whatever it has read. */
+/* Does another member read this one's memory, or will it? One that has left
+ * does not, even if it has read only a part. */
 static bool is_read(sw_neighbourhood_t *h)
 {
     const sw_schedule_t *s = &h->schedule;

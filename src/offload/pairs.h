@@ -9,8 +9,8 @@
  *
  * A sender copies a small payload into its row, and leaves. It lends the others
  * a large one. A receiver whose places the others map lends these, too: then
- * anybody may copy into them. So three parties may carry a block: the receiver,
- * its sender, and a third member that waits.
+ * any member may copy into them. So three parties may carry a block: the
+ * receiver, its sender, and a third member that waits.
  *
  * A sender that has no room for what it should lend pumps its blocks through
  * its row (pump.h). Its row says so, and the others follow it.

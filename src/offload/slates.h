@@ -4,9 +4,9 @@
  *
  * A *slate* serves one collective at a time. Each member has a row there, in
  * which it posts its part. The collective is then cut into pieces. A member
- * that has time claims a piece and does it, for whichever member. So those that
- * wait work for those that compute. (The idea is that of CORE-Direct's task
- * lists, which an adapter carries out: Graham et al., CCGrid 2010.)
+ * that has time claims a piece and does it, for whichever member. So members
+ * that wait work for members that compute. (The idea is that of CORE-Direct's
+ * task lists, which an adapter carries out: Graham et al., CCGrid 2010.)
  *
  *   +------------+---------+---------+-----+---------+---------+
  *   | doorbell   | slate 0 | slate 1 | ... | areas 0 | areas 1 |

@@ -3,19 +3,20 @@
  *
  * Each member's memory has a lock of its own, with one writer or many readers.
  * A lock of all would take as many steps as there are members, and two of them
- * could hold each other up half-way. So all exclusive locks of a window pass
- * one gate, which they bear together, and which the shared lock of all
- * excludes. A shared lock of one target bears the lock of all anyway.
+ * could hold each other up half-way. So each exclusive lock of a target also
+ * holds the window's one gate. Exclusive locks hold the gate together, and
+ * exclude the lock of all there. A shared lock of one target is compatible with
+ * the lock of all anyway.
  *
- * No cycle of waits comes from the queues. The one that is served waits for
- * holders alone. A holder that wants another lock waits in no queue for what
- * it could have at once without one: it joins the gate, and the readers of a
- * target. For an exclusive lock of a target it queues: it would have to wait
- * for the same holders.
+ * No cycle of waits comes from the queues. The member that is served waits for
+ * holders alone. A holder that wants another lock waits in no queue where it
+ * could have the lock at once: it joins the gate, and the readers of a target.
+ * For an exclusive lock of a target it queues: it would have to wait for the
+ * same holders anyway.
  *
- * Nor does one that waits for an exclusive lock stand in the gate for long. A
+ * Nor does a member that waits for an exclusive lock hold the gate for long. A
  * reader may wait, by a message, for a member that is about to lock all. So the
- * first one leaves the gate after a while, and comes again.
+ * waiting member leaves the gate after a while, and comes again.
  */
 #include "share.h"
 

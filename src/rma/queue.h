@@ -6,12 +6,12 @@
  *
  * `state` counts the holders, each kind in bits of its own. A comer takes a
  * ticket (next), and waits until it is served. It then waits until no holder of
- * a kind that it cannot bear is left, and adds itself to the state. The next
- * ticket is served then. So comers that bear each other hold it together.
+ * an incompatible kind is left, and adds itself to the state. The next ticket
+ * is served then. So compatible comers hold the lock together.
  *
- * A holder may wait, by a message for instance, for one that comes later. So
- * the one that is served does not wait for ever: after a while it lets the next
- * one pass, and queues again later, each time for twice as long.
+ * A holder may wait, by a message for instance, for a member that comes later.
+ * So the member that is served does not wait for ever: after a while it lets
+ * the next one pass, and queues again later, each time for twice as long.
  *
  * Memory order: a holder leaves by a release of `state`. A comer adds itself by
  * an acquire of it. So it sees all that the holders before it have written.

@@ -1,5 +1,6 @@
 /*
- * main.c - straightway-trace: what goes through every event of a trace.
+ * main.c - straightway-trace: the commands that go through every event of a
+ * trace.
  *
  *   straightway-trace perfetto OUT FILE... <NAMES
  *

@@ -1,6 +1,6 @@
 /*
- * check.c - straightway-whatif check MODEL: is it a model, and what does it
- * suppose?
+ * check.c - straightway-whatif check MODEL: is the file a model, and which
+ * times does it give?
  *
  * One line of JSON on stdout:
  *

@@ -19,7 +19,7 @@
  *     convert --extrapolate RANKS IN OUT
  *                                  as it would be on more (extrapolate.c)
  *
- * What came of it is told as JSON on stdout, unless OUT is "-". Status 1, and a
+ * The command reports in JSON on stdout, unless OUT is "-". Status 1, and a
  * sentence on stderr, when it had to stop; there is no file then.
  */
 #include "vtime/model/algorithm.h"

@@ -8,7 +8,8 @@
  *   - its plugins: what is loaded later, and needs one of those objects that
  *     only the MPI library needs.
  * Never: the program, the C library and the run-time libraries of languages,
- * which everybody needs. All else is the program's, code without an object too.
+ * which all objects need. All else is the program's, code without an object
+ * too.
  *
  * A library that the program and its MPI both use (libevent, UCX) is the MPI
  * library's: there real time is right for one of them, and virtual time could

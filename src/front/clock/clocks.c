@@ -107,7 +107,7 @@ int64_t sw_clocks_real(clockid_t clock)
     return real_clock(clock, &t) ? 0 : (int64_t)t.tv_sec * NS + t.tv_nsec;
 }
 
-/* Does it go on by itself, whatever the processor does? */
+/* Does the clock advance by itself, even while the processor is idle? */
 static bool goes(clockid_t clock)
 {
     switch (clock) {

@@ -1,16 +1,16 @@
 /*
  * waits.c - see waits.h.
  *
- * A sleep is carried out, for what happens outside the process goes by real
- * time; then it is told, with the time that was asked for, less what a signal
- * has spared. A wait for something else, until a moment at most, is a sleep
- * where that moment has come, and nothing otherwise. So a thread that waits in
- * a loop until its clock says enough gets there.
+ * The thread really sleeps, for the world outside the process goes by real
+ * time. Then it tells virtual time for how long the program asked, less the
+ * rest that a signal has cut off. A wait with a time limit counts as a sleep
+ * where the limit ended it, and takes no time otherwise. So a thread that waits
+ * in a loop until its clock says enough gets there.
  *
- * A moment of a clock that is virtual is so far ahead of the real one as it is
- * of the virtual. To which clock the moment of a condition variable belongs is
- * an attribute of that; but one of them counts from 1970 and the other from
- * the machine's start, so that it is plain from the moment.
+ * A deadline on a virtual clock is as far ahead of the real clock as it is of
+ * the virtual one. An attribute of a condition variable says to which clock its
+ * deadlines belong. The deadline itself shows it, too: one clock counts from
+ * 1970, and the other from the machine's start.
  */
 #include "waits.h"
 #include "clocks.h"

@@ -1,5 +1,5 @@
 /*
- * waits.h - sleeps, and waits that have an end, as the program calls them; see
+ * waits.h - sleeps, and waits with a time limit, as the program calls them; see
  * clocks.h.
  */
 #ifndef SW_FRONT_CLOCK_WAITS_H

@@ -1,8 +1,8 @@
 /*
  * arena_gate.h - may a page be replaced? The one list of conditions.
  *
- * A page is the program's. What stands at its address is replaced for four
- * reasons, and each asks here first:
+ * Pages belong to the program. The arena replaces the memory at a page's
+ * address for four reasons, and asks here first:
  *
  *   a call shows pages     sw_gate_call: the pages that the call owns to the
  *                          last byte; all of them where the process is quiet
@@ -17,13 +17,13 @@
  * in the file.
  *
  * A call replaces no page which another piece of software relies on as it is
- * (frozen). It replaces none of which the program has said something that its
- * successor would lose (spoken for: arena_said.c). It replaces none at all once
- * a device's driver is loaded, once memory has been pinned, or once our
+ * (frozen). It replaces none for which the program has set something that a new
+ * page would lose (spoken for: arena_said.c). It replaces none at all once a
+ * device's driver is loaded, once memory has been pinned, or once our
  * descriptor is another file's.
  *
- * The caller holds the lock from its question to its last replacement. What
- * sw_gate_... has granted last is what may be replaced.
+ * The caller holds the lock from its question to its last replacement. It may
+ * replace just the pages that sw_gate_... has granted last.
  */
 #ifndef SW_NODE_ARENA_ARENA_GATE_H
 #define SW_NODE_ARENA_ARENA_GATE_H

@@ -1,24 +1,26 @@
 /*
- * arena_said.c - what the program has said of its pages.
+ * arena_said.c - what the program has set for its pages: locks, policies,
+ * protections, keys.
  *
  * A program may lock pages, or leave them out of dumps or of its children. It
- * may give them a policy, a protection or a key. front/heap/pages.c hears it. A
- * shared page in their place would not have that. So such pages are spoken for:
- * no call replaces them, and their bytes are staged. Two things are otherwise:
+ * may give them a policy, a protection or a key. front/heap/pages.c hears these
+ * calls. A shared page in such a page's place would lack the setting. So such
+ * pages are spoken for: no call replaces them, and their bytes are staged. Two
+ * settings are otherwise:
  *
  *   huge pages   are a wish. A page that is shown keeps it, and the gate keeps
  *                large buffers where shared memory has no huge pages
  *   protection   ends when the program opens the pages again. Meanwhile peers
  *                stay out of them, shown or not: the access must fault here
  *
- * Pages that are shown when the program speaks are mappings like any other, and
- * the system does what it is told. Only what is to become of a child has no
- * meaning for shared memory. So the child, which makes its memory private in
- * any case, sees to that itself (sw_said_forked).
+ * Pages that are shown when the program calls are mappings like any other, and
+ * the system carries the call out. Only advice on children has no meaning for
+ * shared memory. So the child, which makes its memory private in any case,
+ * follows that advice itself (sw_said_forked).
  *
- * What was said ends with the block. When it is freed fresh pages come in place
- * of those that were spoken for, which takes one system call, whatever was
- * said. A child remembers what was said of its parent's blocks.
+ * A setting ends with its block. When the block is freed, fresh pages replace
+ * those that were spoken for: one system call for all settings. A child
+ * remembers the settings of its parent's blocks.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE

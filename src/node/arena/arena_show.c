@@ -188,7 +188,7 @@ static bool worth(sw_run_t run, size_t n, uint64_t pages)
     size_t price = pages * SW_PAGE * sw_settings.show_after;
     if (!price)
         return true;
-    /* Unused credit is bounded, but whatever one buffer costs can be earned. */
+    /* Unused credit is bounded, but a buffer can earn its own price. */
     credit = sw_max(credit, sw_min(credit + n, sw_max(CREDIT_MAX, price)));
     bool again = sw_bits_all(SW_BIT_USED, run.first, run.end);
     if (!again)

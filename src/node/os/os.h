@@ -148,7 +148,7 @@ static inline bool sw_same_file(sw_file_id_t a, sw_file_id_t b)
 /* Which of `pages` private pages at `at` were ever written or read: one byte
  * each. Returns -1 if the system does not tell. */
 SW_API int sw_os_touched(const void *at, size_t pages, unsigned char *touched);
-/* A place in a file, whatever processes have it mapped. */
+/* A place in a file, alike for all processes that have it mapped. */
 typedef struct {
     uint64_t device, inode, name, offset;   /* `name`: a hash */
 } sw_os_place_t;

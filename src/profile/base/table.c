@@ -8,7 +8,7 @@
  * The lock is a mutex and a note of its holder. A signal handler may interrupt
  * a thread that writes, and may call MPI_Abort, which comes by here. The note
  * then tells the thread so, instead of waiting for itself. After a fork the
- * child's lock is free: whatever was half written is not visible.
+ * child's lock is free: a row that was half written is not visible.
  */
 #include "table.h"
 

@@ -33,8 +33,8 @@ SW_API uint32_t sw_region_count(void);
 /* Enters the region `name` within the one at hand. If there are too many, or
  * the name is too long, one line says so, and calls belong to the outer one. */
 SW_API void sw_region_begin(const char *name);
-/* Leave the region at hand, if its own name is `name`; NULL: whatever it is.
- * False: the program is not in it (said once). */
+/* Leaves the region at hand if its own name is `name`, or `name` is NULL.
+ * False: the program is not in that region (said once). */
 SW_API bool sw_region_end(const char *name);
 /* The same as MPI_Pcontrol says it: n > 1 begins the region "phase n", -n ends
  * it; 0 and 1 say nothing. */

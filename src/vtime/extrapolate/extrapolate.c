@@ -14,8 +14,8 @@
  * as long, and has blocks as large, as rank r mod N. So the times keep their
  * distribution, and a rank that was slow at one step is slow at the next. Rank
  * r is in the regions of the program that r mod N was in. The converter refuses
- * whatever is not regular, with a sentence that shows it. What comes out says
- * in its note that it is extrapolated.
+ * all other programs, with a sentence that says why. The new file says in its
+ * note that it is extrapolated.
  */
 #include "extrapolate.h"
 #include "grid.h"

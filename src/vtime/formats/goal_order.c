@@ -3,12 +3,13 @@
  *
  * Sends and receives become nonblocking, and calc computes. Before an operation
  * comes a wait for each message that it requires and that has had no wait yet.
- * Whatever can begin without waiting begins first, in the order of the file.
- * Where nothing can, what comes next may depend on which message is earlier.
- * Then a sequence would say more than the file does, and the rank's operations
- * become a partial order (ops/op.h). There are two exceptions: what one operation
- * waits for is part of what all others wait for, or the user asks for the file's
- * order. Ranks with several processors are always partial orders.
+ * An operation that can begin without waiting comes first, in the order of the
+ * file. Where none can, the next operation may depend on which message is
+ * earlier. Then a sequence would say more than the file does, and the rank's
+ * operations become a partial order (ops/op.h). There are two exceptions: what
+ * one operation waits for is part of what all others wait for, or the user asks
+ * for the file's order. Ranks with several processors are always partial
+ * orders.
  */
 #include "goal_order.h"
 

@@ -1,10 +1,10 @@
 /*
  * live.c - see live.h.
  *
- * The engine takes from a rank only when it needs to know what that does next.
- * A rank runs ahead until its feed is full. Then it would sleep, and with it
- * the ranks that wait for it in the host's own way. So the engine moves what it
- * does not want yet out of feeds that are more than half full (`kept`).
+ * The engine takes a rank's next operation only when it needs it. A rank runs
+ * ahead until its feed is full. Then it would sleep, and with it the ranks that
+ * wait for it in the host's own way. So the engine moves operations that it
+ * does not need yet out of feeds that are more than half full (`kept`).
  *
  * Communicators cannot be told to the engine while it runs: a rank that
  * defines one is LATER until it stands still (live_wait.c).

@@ -44,7 +44,7 @@ typedef double sw_takes_func_t(const sw_call_t *call, double alpha, double beta,
 
 /* How an algorithm is made of a step and a formula. */
 #define SW_ALGORITHM_EMPTY 1u       /* the messages have no data            */
-#define SW_ALGORITHM_REDUCES 2u     /* a member reduces whatever it receives */
+#define SW_ALGORITHM_REDUCES 2u     /* a member reduces all that it receives */
 
 typedef struct {
     const char *name;           /* as in a model file: "recursive_doubling" */

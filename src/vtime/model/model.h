@@ -1,5 +1,6 @@
 /*
- * model.h - how long things take: the machine that is supposed.
+ * model.h - the assumed machine: how long messages, collectives and computing
+ * take.
  *
  * Messages. The model is LogGOPS (Hoefler, Schneider, Lumsdaine, LogGOPSim,
  * 2010; after Alexandrov et al., LogGP, 1995, and Ino et al., LogGPS, 2001).
@@ -45,17 +46,17 @@
  * share links and wait for each other: a = what sw_network_cross says, with
  * the link's L in it. The costs below are then those without contention.
  *
- * Measured times depend on where the data are. What a program has computed
- * lies in the caches of its own core, changed, and the caches have forgotten
- * the library; what was only moved lies where the last call has left it. So a
- * model may have tables for more than one state: state k is reached by a rank
- * that has computed, since it last moved as much data (warmth.h), for
+ * Measured times depend on where the data are. Data that a program has computed
+ * lie in the caches of its own core, changed, and those caches no longer hold
+ * the library. Data that were only moved lie where the last call has left them.
+ * So a model may have tables for more than one state: state k is reached by a
+ * rank that has computed, since it last moved as much data (warmth.h), for
  *
  *     t(k) = after + after_byte s
  *
- * (a program that sends s bytes cannot have written them in less time than that
- * takes). From state 1 on, what lies between two states is between their times,
- * by the logarithm of the time. Without such tables all is state 0.
+ * (a program that sends s bytes takes at least t(k) to write them). From state
+ * 1 on, a rank between two states takes a time between theirs, by the logarithm
+ * of the time that it has computed. Without such tables all is state 0.
  *
  * A block that is given away within a node has points of its own, and waits for
  * no receiver.

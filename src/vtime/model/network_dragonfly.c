@@ -19,9 +19,9 @@
  *
  * The minimal route has at most one local link, one global, and one local
  * again. With `valiant` each message first goes to a group at random (neither
- * the sender's nor the target's). That spreads whatever load comes over all
- * links, at the price of routes twice as long. The latency of the model is that
- * of the minimal route in either case.
+ * the sender's nor the target's). That spreads any load over all links, at the
+ * price of routes twice as long. The latency of the model is that of the
+ * minimal route in either case.
  *
  * Numbers: nodes to routers, routers to nodes; local links, each router's to
  * the others of its group; global links by group and port.

@@ -6,11 +6,11 @@
  * period - duration. So a computation that never waits loses the part
  * duration / period of its time in the long run.
  *
- * What falls into the time in which a rank waits is done then, and costs
- * nothing: neither interruptions that begin and end there nor the rest of one
- * that began there. A computation after that begins with a gap, drawn anew. An
- * exponential gap has no memory, so what is left of one is distributed as a
- * whole one is. So a wait costs one draw however long it is.
+ * Interruptions while a rank waits cost nothing: neither those that begin and
+ * end in the wait, nor the rest of one that began there. A computation after
+ * that begins with a gap, drawn anew. An exponential gap has no memory, so what
+ * is left of one is distributed as a whole one is. So a wait costs one draw
+ * however long it is.
  */
 #include "noise.h"
 

@@ -1,5 +1,5 @@
 /*
- * noise.h - what the operating system takes from a program.
+ * noise.h - the processor time that the operating system takes from a program.
  *
  * The operating system takes each rank's processor away at random times. The
  * gaps are exponential, from a counter-based generator: the same seed, rank and

@@ -1,9 +1,9 @@
 /*
  * plan.h - how a collective is carried out, and what that costs.
  *
- * Whatever the plan, its dependencies hold: a member leaves no earlier than the
- * members that it depends on have come (sw_waits_t). So free collectives are
- * not free of waiting. Four ways to carry one out:
+ * Under every plan the collective's dependencies hold: a member leaves no
+ * earlier than the members that it depends on have come (sw_waits_t). So free
+ * collectives are not free of waiting. Four ways to carry one out:
  *
  *   cost      a member that waits for others leaves at
  *                 max(come, come of those it waits for) + waiting

@@ -1,8 +1,8 @@
 /*
  * rules.h - what a model file says about collectives, as plan.c looks it up.
  *
- * A rule is a way to carry collectives out, and the calls that it is for. They
- * are kept in the order of their lines; the last that fits a call counts.
+ * A rule is a way to carry collectives out, and the calls to which it applies.
+ * They are kept in the order of their lines; the last that fits a call counts.
  * Factors (`scale`) stand beside them: the last one for a collective.
  */
 #ifndef SW_VTIME_MODEL_RULES_H

@@ -1,5 +1,6 @@
 /*
- * started.h - nonblocking collectives inside a node, by what was measured.
+ * started.h - nonblocking collectives inside a node, by measured parts of their
+ * time.
  *
  * A table has parts of the time T that the blocking call takes. Processors
  * carry such a collective out, and only within calls:

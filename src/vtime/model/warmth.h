@@ -3,10 +3,11 @@
  * what the states of a model depend on (model.h).
  *
  * A call leaves what it moved in the caches, and the next of its kind finds it
- * there. But it leaves more than that as it was. Suppose that a program writes
- * an array, then sends a small message about its size, and then the array. It
- * sends what it has itself written. So a rank remembers for some sizes what it
- * had computed when it was last done with as many bytes or more: 96 bytes.
+ * there. But data of other sizes stay where they were. Suppose that a program
+ * writes an array, then sends a small message about its size, and then the
+ * array. It sends what it has itself written. So a rank remembers for some
+ * sizes what it had computed when it was last done with as many bytes or more:
+ * 96 bytes.
  */
 #ifndef SW_VTIME_MODEL_WARMTH_H
 #define SW_VTIME_MODEL_WARMTH_H

@@ -7,8 +7,8 @@
  * more than a window of each. docs/opfile-format.md has the format. Files end
  * in `.swops`, and get their name when they are whole.
  *
- * Operations of all kinds may be in a file. Those that ask get no
- * answer; a converter writes none.
+ * A file may have operations of all kinds. Operations that ask get no answer; a
+ * converter writes none.
  */
 #ifndef SW_VTIME_OPS_FILE_H
 #define SW_VTIME_OPS_FILE_H

@@ -1,8 +1,8 @@
 /*
  * later.h - a source whose blocking collectives are completed later: as
  * programs would run if they started each one, computed, and waited for it
- * before whatever they do next. Ranks with threads that call MPI at once stay
- * as they are.
+ * before their next operation. Ranks with threads that call MPI at once stay as
+ * they are.
  */
 #ifndef SW_VTIME_OPS_LATER_H
 #define SW_VTIME_OPS_LATER_H

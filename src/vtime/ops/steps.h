@@ -1,6 +1,6 @@
 /*
- * steps.h - what the ranks of a file do, without what does not matter. By their
- * steps, programs that do the same can be recognized.
+ * steps.h - the operations of a file's ranks, without details that differ
+ * between like programs. By their steps two programs can be compared.
  *
  *     sw_steps_t steps;
  *     if (sw_steps_begin(&steps, ops))

@@ -1,5 +1,5 @@
 /*
- * state.c - what the engine cannot go on with.
+ * state.c - errors with which the engine cannot go on.
  */
 #include "state.h"
 

@@ -148,7 +148,8 @@ void sw_match_posted(sw_engine_t *engine, sw_request_t *r)
         met(engine, r->message);
 }
 
-/* The rank has a receive or a question that waits for whatever arrives. */
+/* The rank has a receive from any source, or a question, which any arrival may
+ * concern. */
 static bool interested(const sw_rank_t *rank)
 {
     return rank->any || rank->state == SW_RANK_ASKS;

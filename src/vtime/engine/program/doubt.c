@@ -7,23 +7,24 @@
  * the engine can be wrong. The host may have matched messages in another way
  * than the engine. Or the host may have taken a message whose sender the model
  * holds. Then a rank that waits here goes on in the run. So the engine reports
- * no live rank as dead:
+ * no such rank as dead, but lets it go on:
  *
  *   - a thread that waits for another thread of its rank need not: in the run
  *     it has waited, but in virtual time something else may hold the other;
  *   - a rank that waits for a lock perhaps need not: many hosts grant a lock
  *     at its first use. Where the run is over, the host did so, unless the
  *     others have ended;
- *   - a rank that has put what it does only after the wait, has waited for
- *     nothing;
- *   - the engine decides here what only the host can tell;
- *   - the engine wakes a rank that sleeps until the engine's word; that rank
- *     sees for itself what the host has;
+ *   - a rank that has put an operation from behind the wait is over the wait in
+ *     the run;
+ *   - where only the host knows which message a receive takes, the engine
+ *     decides;
+ *   - a rank that sleeps until the engine answers is woken, and asks its host
+ *     itself;
  *   - a rank that asks which message it gets hears that it must ask the host.
  *
- * The engine counts each (`forced`) and does one at a time, that of the
- * earliest time first: most of what waits does so for another. If the engine
- * has nothing left to do, ranks wait in their hosts, and the hosts know.
+ * The engine counts each such step (`forced`). It takes one at a time, the
+ * earliest first: most ranks wait only for another one. Where no step is left,
+ * the ranks wait in their hosts, and the hosts know.
  */
 #include "doubt.h"
 #include "ahead.h"

@@ -1,5 +1,5 @@
 /*
- * doubt.h - what the engine's knowledge does not decide.
+ * doubt.h - waits that the engine's knowledge does not decide.
  */
 #ifndef SW_VTIME_ENGINE_PROGRAM_DOUBT_H
 #define SW_VTIME_ENGINE_PROGRAM_DOUBT_H

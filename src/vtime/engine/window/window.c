@@ -1,6 +1,6 @@
 /*
- * window.c - one-sided operations: a rank reaches into another's window, whose
- * processor has no part in it.
+ * window.c - one-sided operations: a rank reaches into a target's window, and
+ * the target's processor takes no part.
  *
  * The terms are those of LogGPS (Ino, Fujiwara, Hagihara 2001; model.h). The
  * network carries the operations out by itself (Gerstenberger, Besta, Hoefler,
