@@ -1,5 +1,5 @@
-"""NumPy arrays that change hands between ranks: give an array away instead of
-sending what it holds.
+"""NumPy arrays that change hands between ranks: a rank gives an array away
+instead of sending its bytes.
 
     from mpi4py import MPI
     from straightway import give
@@ -14,8 +14,9 @@ sending what it holds.
 
 The program needs NumPy and mpi4py. Under `straightway run` arrays of 4 KiB and
 more change hands between the ranks of a node, whatever their size. Without the
-library, and where it cannot, the same calls send the bytes. This file needs
-nothing else of the package, so a program may bring a copy of it along.
+library, and where it cannot hand an array over, the same calls send the bytes.
+This file needs nothing else of the package, so a program may bring a copy of it
+along.
 
 A give and a take are a send and a receive of bytes: comm.Recv gets an array
 that was given, and take gets one that was sent. See docs/ownership.md.

@@ -1,10 +1,10 @@
 """Capture files: reads and writes the format of docs/capture-format.md.
 
 A capture may come from a killed run, a full disk or a later Straightway. The
-reader therefore takes whatever is left. A damaged block loses that block, and
-a missing table or column counts as zero. `Capture.problems` has a plain
-sentence for each loss, for the user. The reader raises UserError for files of
-which it can read nothing.
+reader therefore takes all that is left. A damaged block loses that block, and a
+missing table or column counts as zero. `Capture.problems` has a plain sentence
+for each loss, for the user. The reader raises UserError for files of which it
+can read nothing.
 
 The reader trusts nothing in a file: it checks sizes against the bytes that the
 file has before it allocates memory, and makes texts printable.

@@ -1,4 +1,4 @@
-"""The machine as a tree of places, whatever described it.
+"""The machine as a tree of places, alike for every description of it.
 
     cluster > switch > node > package > numa > cache > core > thread
 

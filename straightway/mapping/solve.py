@@ -1,9 +1,9 @@
 """The placement with the least cost that all solvers together find.
 
 Candidates are the launchers' own orders (blocked, round robin), the placement
-before, and the closed forms of a grid. Swaps improve the best of these, and one
-from nothing. The best of all gets the rest of the effort, so the result is
-never worse than any.
+before, and the closed forms of a grid. Swaps improve the best of these, and a
+placement that is made from nothing. The best of all gets the rest of the
+effort, so the result is never worse than any.
 """
 
 import dataclasses

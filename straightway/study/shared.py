@@ -1,9 +1,10 @@
 """One-sided calls, blocks that are given away and partitioned messages of a
-program: what they took alone and with Straightway, in the measured runs.
+program: their times alone and with Straightway, in the measured runs.
 
 Measured models have the times of one-sided calls and of given blocks, warm, and
-take a partitioned message for one (docs/models.md). So the prediction may miss
-some of what Straightway gains there, and the study shows the runs' times.
+take a partitioned message for an ordinary one (docs/models.md). So the
+prediction may miss some of what Straightway gains there, and the study shows
+the runs' times.
 """
 
 from straightway import units

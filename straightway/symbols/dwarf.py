@@ -6,7 +6,8 @@ nest, so the last one in the file's order that covers an address is the
 innermost.
 
 It walks some 50,000 entries a second. A unit of C++ has as many, so there is a
-limit on the time. It keeps no entries: a large program's would take gigabytes.
+limit on the time. The walk keeps no entries: a large program's would take
+gigabytes.
 """
 
 import bisect

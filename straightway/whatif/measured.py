@@ -23,7 +23,7 @@ gone through so much memory.
 The cache of calibrations is $XDG_CACHE_HOME/straightway/measured. A file's
 name is made of what it depends on: processor, cores, MPI, ranks and version. A
 calibration made while other programs ran serves until a run finds the machine
-quiet, which measures anew. The calibration looks at other processes between
+quiet; that run measures anew. The calibration looks at other processes between
 the benchmarks, when it runs nothing itself.
 
 The parts of a message. A benchmark from outside sees two times: t, half of a

@@ -7,7 +7,7 @@
     ibnetdiscover.py    an InfiniBand network
     saved.py            the JSON of `straightway topo`
 
-Two read what concerns a job on it:
+Two more read about a job on the machine:
 
     allocation.py       the names of its nodes: a list, a host file, what a
                         batch system says
