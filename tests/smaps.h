@@ -11,8 +11,8 @@
 #include <string.h>
 
 /* Is any byte of [p, p+n) left out of core dumps? Such a mapping has the
- * flag "dd" in /proc/self/smaps, or lacks "rd": nobody can touch it. *count:
- * how many mappings there are. */
+ * flag "dd" in /proc/self/smaps, or lacks "rd": no process can touch it.
+ * *count: how many mappings there are. */
 static inline bool left_out(const void *p, size_t n, int *count)
 {
     FILE *maps = fopen("/proc/self/smaps", "r");

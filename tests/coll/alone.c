@@ -68,7 +68,7 @@ static void moves(member_t *m, int kind, size_t n, uint64_t key, bool in_place)
         expect_data(m, in, n, key, "what a collective of one sends");
 }
 
-/* The exclusive prefix of the first member is nobody's: its buffer stays. */
+/* The first member has no exclusive prefix: its buffer stays. */
 static void exclusive(member_t *m, size_t n, uint64_t key)
 {
     char *in = take_buffer(m, n), *out = take_buffer(m, n);

@@ -1,6 +1,6 @@
 /*
- * corrupt.c - a member shows what it does not have. Whatever the fields hold
- * that it shows, the others read within its arena and write within their
+ * corrupt.c - a member shows what it does not have. For any content of the
+ * fields that it shows, the others read within its arena and write within their
  * buffers. They report an error where the fields make no sense.
  */
 #include "scattered.h"

@@ -1,7 +1,7 @@
 /*
  * lend.c - a keeper reads what members hand in or lend, and writes what they
- * lend to be written, wherever their memory lies. What lies in an arena nobody
- * copies.
+ * lend to be written, wherever their memory lies. No member copies data that
+ * lie in an arena.
  */
 #include "scattered.h"
 

@@ -2,8 +2,8 @@
 
 An entry that appeared during the session, belongs to this user and is open
 in no living process was left behind. Entries in an MPI's own naming come
-from a host whose rank was killed (the host alone leaves the same); they are
-reported, and removed by nobody but their owner. Anything else is ours.
+from a host whose rank was killed (the host alone leaves the same); the tests
+report them, and only their owner removes them. Anything else is ours.
 """
 
 import glob

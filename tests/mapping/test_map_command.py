@@ -337,7 +337,7 @@ def traced(host, tmp_path):
 
 
 def test_a_trace_tells_the_traffic_of_its_regions(run, traced, tmp_path):
-    # So slow a network hides whatever else took the ranks' time.
+    # So slow a network hides all else that took the ranks' time.
     slow = tmp_path / "slow.toml"
     slow.write_text('[link.network]\nG = "0.1 MB/s"\n')
     words = ("--machine", "2x2", "--model", "two-level", "--model", slow,

@@ -2,8 +2,8 @@
  * parcel.c - blocks that change hands among three processes: given on, written
  * to by all, freed and resized by strangers, they hold what their last holder
  * has written, and come back to their owner. A holder's child has copies of its
- * own. A process that ends, by whatever means, takes no block of another along.
- * What a program must not do ends it with a message, or is told apart.
+ * own. A process that ends, in any way, takes no block of another along. What a
+ * program must not do ends it with a message, or is told apart.
  *
  * The processes are forked, and pass the parcels' names through pipes.
  */
@@ -102,7 +102,7 @@ static void begin(void)
     sw_settings.pool_size = (size_t)1 << 28;
     sw_arena_start();
     CHECK(sw_arena.fd >= 0);
-    CHECK(!sw_parcel_alloc(10000));     /* nobody has said that it may */
+    CHECK(!sw_parcel_alloc(10000));     /* parcels are not allowed yet */
     sw_parcel_on = true;
     CHECK(sw_peer_card(&page->card[me]));
     meet();
@@ -220,8 +220,8 @@ static int wait_for(pid_t pid)
     return status;
 }
 
-/* What a holder's child sees is a copy: nobody else sees it write, it may do as
- * it likes, and what it frees is freed in it alone. */
+/* What a holder's child sees is a copy: no other process sees it write, it may
+ * do as it likes, and what it frees is freed in it alone. */
 static void a_child_has_its_own(void)
 {
     enum { BYTES = 70000 };

@@ -201,7 +201,7 @@ static void impostors(void)
 }
 
 /* The peer's program has put its own file in place of a descriptor of ours:
- * nobody maps or even opens it (a device might act on that). */
+ * no process maps or even opens it (a device might act on that). */
 static void reused(reuse_t what, reuse_time_t when)
 {
     char path[] = "/tmp/straightway-peer-XXXXXX", text[16] = "", event[4096];

@@ -1,7 +1,8 @@
 /*
  * neighbourhood.c - several neighbourhood collectives are under way at once,
  * over random graphs. Members learn late which block comes on which edge, and
- * end their collectives in any order. A member that gives up holds nobody up.
+ * end their collectives in any order. A member that gives up holds no other
+ * member up.
  */
 #define EDGES_MAX 600           /* a table of so many does not fit an area */
 

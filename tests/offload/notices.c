@@ -85,7 +85,8 @@ static void leave_all(member_t *m, held_t *h)
     }
 }
 
-/* What nobody has put up is not found; a look at it is short. */
+/* A name that the leader has not put up is not found; a look for it is
+ * short. */
 static void in_vain(member_t *m, uint64_t round)
 {
     uint64_t before = steps();

@@ -17,7 +17,7 @@ typedef struct {
 
 static const unsigned fields_of[] = {0, 3, 3, 3, 3, 1, 1, 1, 5, 1};
 
-/* The fields of one note, and `more` that nobody knows. */
+/* The fields of one note, and `more` that the reader does not know. */
 static void put_head(made_t *m, unsigned kind, unsigned more)
 {
     put_varint(m, kind << 3 | (fields_of[kind] + more));
@@ -243,7 +243,7 @@ static void a_cut_file_gives_what_it_has(void)
     free(file.at);
 }
 
-/* Bytes of many kinds at once, and whatever follows from them. */
+/* Bytes of many kinds at once, with all that follows from them. */
 static void no_bytes_make_it_fail(void)
 {
     for (int round = 0; round < 1000; round++) {

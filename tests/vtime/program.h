@@ -1,6 +1,6 @@
 /*
- * program.h - programs at random that come to their end, whatever the machine
- * and whatever takes their operations: the engine's scripts, a file, a feed.
+ * program.h - programs at random that come to their end, on any machine and in
+ * any form: the engine's scripts, a file, a feed.
  *
  * A program is rounds. In a round all ranks meet in a collective, perhaps, and
  * then exchange messages: each posts its receives before it sends, and waits
@@ -168,7 +168,7 @@ static inline void program_one_sided(program_t *p, uint32_t rank)
                            (unsigned)program_chance(p, 2), 0);
         if (locked)
             program_window(p, rank, SW_WINDOW_UNLOCK, at, 0, exclusive, 0);
-        /* It uses the port, and nobody receives it. */
+        /* It uses the port, and no rank receives it. */
         if (program_chance(p, 4) == 0)
             program_put(p, rank, (sw_vop_t){
                 .kind = SW_OP_SEND, .peer = peer, .context = p->window,

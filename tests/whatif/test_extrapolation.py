@@ -53,7 +53,7 @@ def test_running_programs_are_extrapolated(host, name, words, tmp_path):
 
 @pytest.mark.parametrize("name, words", [("cg", (256, 1)), ("mg", (16, 1))])
 def test_what_is_in_the_way_is_said(host, name, words, tmp_path):
-    """Partners whose place on more ranks nobody knows."""
+    """Partners whose place on more ranks the record does not tell."""
     ops, _ = record(host, 4, name, words, tmp_path / "few")
     with pytest.raises(UserError, match=(
             r"operation \d+ of rank 0 \((send|receive) \d+ (to|from) \d+ .*\) "

@@ -1,6 +1,6 @@
 /*
  * aliased_started.c - nonblocking collectives that send and receive the same
- * memory, which MPI forbids. Some only the root starts. Nobody completes them.
+ * memory, which MPI forbids. Some only the root starts. No rank completes them.
  *
  *   aliased_started FILE ELEMENTS     FILE.RANK gets what the calls return
  */

@@ -275,7 +275,7 @@ static void packs(void)
     CHECK(!memcmp(b.own, plain[0], 400), "packed into the device's memory");
 }
 
-/* Nobody touches the memory while the program computes. */
+/* No thread touches the memory while the program computes. */
 static void computing(void)
 {
     MPI_Request request[2];

@@ -177,7 +177,7 @@ static void forks_bare(int unused)
         child_of(NULL);
 }
 
-/* ... whatever it interrupts: then its child may not allocate. */
+/* ... at any moment: then its child may not allocate. */
 static void forks_anywhere(int unused)
 {
     (void)unused;

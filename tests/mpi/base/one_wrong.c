@@ -221,8 +221,8 @@ static void try(call_t c, wrong_t w, int who, int root, int before, int n)
     MPI_Comm_free(&comm);
 }
 
-/* A call that is wrong although nobody else calls anything: the member finds
- * out what its MPI says to it, while the others wait for its message. */
+/* A wrong call while no other member calls anything: the member finds out what
+ * its MPI says to it, while the others wait for its message. */
 static void alone(void)
 {
     int token = 0, code;

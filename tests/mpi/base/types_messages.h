@@ -317,8 +317,8 @@ static void end_check_status(end_t *e)
         MPI_Get_count(s, e->buffer.type, &count);
         CHECK(count == want, "count %d, not %d\n  %s", count, want,
               end_says(e));
-        /* Nobody knows whether a pair is one element or two. MPICH and its
-         * kin divide by zero, or miscount, in many derived types. */
+        /* The standard leaves open whether a pair is one element or two. MPICH
+         * and its kin divide by zero, or miscount, in many derived types. */
         bool known = !d->pairs;
 #ifndef OMPI_MAJOR_VERSION
         known = known && !d->mine && !e->buffer.absolute;

@@ -4,11 +4,11 @@
  *   ignored [between]
  *
  * Where an argument is significant at the root alone, the other members pass an
- * address that nobody can read, no datatype and a negative count. Fortran
- * programs do the like: they pass an array of one element there. So does the
- * root with what MPI_IN_PLACE stands for, and so does a member without
- * neighbours. `between` groups, a member without a part in the call does it,
- * too. The program makes each call in every form, and starts a persistent one twice.
+ * unreadable address, no datatype and a negative count. Fortran programs do the
+ * like: they pass an array of one element there. So does the root with what
+ * MPI_IN_PLACE stands for, and so does a member without neighbours. `between`
+ * groups, a member without a part in the call does it, too. The program makes
+ * each call in every form, and starts a persistent one twice.
  */
 #include "mpi/test.h"
 
@@ -173,7 +173,7 @@ static void in_place(form_t form)
     free(bytes);
 }
 
-/* Rank 0 has nobody to receive from, the last one nobody to send to. */
+/* Rank 0 has no rank to receive from, the last one no rank to send to. */
 static void near_ends(form_t form)
 {
     MPI_Comm line;

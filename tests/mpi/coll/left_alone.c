@@ -1,10 +1,10 @@
 /*
- * left_alone.c - nonblocking collectives with aliased buffers, which nobody
+ * left_alone.c - nonblocking collectives with aliased buffers, which no rank
  * completes.
  *
  * The program is wrong: the root alone begins the first ones, with one buffer
- * to send and to receive, and nobody completes any. MPICH raises an error
- * at each; Open MPI takes them, and ends. So must we.
+ * to send and to receive, and no rank completes any. MPICH raises an error at
+ * each; Open MPI takes them, and ends. So must we.
  */
 #include "mpi/test.h"
 

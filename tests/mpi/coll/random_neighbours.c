@@ -7,7 +7,7 @@
  * A round is a few calls in a row on communicators of random_topologies.h,
  * with nothing in between but a rank that is late at times: once accelerated,
  * where that can be, and once by the host. What was received, with the gaps
- * and the room around it, must be the same. Whatever was sent is overwritten
+ * and the room around it, must be the same. A rank overwrites what it has sent
  * as soon as the call is back. MOST bounds a block's bytes. With `immediate`
  * the calls of a round are nonblocking. All are under way before a rank waits
  * for them, in an order of its own. With `persistent` a rank starts them in an

@@ -2,7 +2,7 @@
  * rights_dropped.c - a rank gives up its rights after MPI_Init, as servers do:
  * it becomes another user, or forbids others to look at it. From then on the
  * system refuses copies between it and the other ranks. Collectives on memory
- * that nobody maps must give the right results all the same.
+ * that no peer maps must give the right results all the same.
  *
  *   rights_dropped ELEMENTS
  */
@@ -70,7 +70,7 @@ static void moves(void)
         check("Scatter", i, value(root, world_rank * each + i));
 }
 
-/* A process that may look at all others forbids nobody anything. */
+/* A process with the rights of root would still reach all others. */
 static void drop_rights(void)
 {
     if (geteuid() == 0)

@@ -109,8 +109,8 @@ static void check_order(const posted_t *p, int n, sent_t s[][MOST])
 }
 
 /* Receives for all messages of the round, some from any source. There must be
- * one for each message, whatever comes first. So those with a source of their
- * own are posted before the others. */
+ * one for each message, in any order of arrival. So those with a source of
+ * their own are posted before the others. */
 static int ask(uint64_t seed, int round, bool all_open, sent_t s[][MOST],
                posted_t *p)
 {

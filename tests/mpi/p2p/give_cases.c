@@ -39,7 +39,7 @@ static void *take(size_t n, uint64_t key, int from, int tag, MPI_Comm comm)
     return p;
 }
 
-/* Around a ring, 4,000 times, changed by each: nobody's memory grows. */
+/* Around a ring, 4,000 times, changed by each: no rank's memory grows. */
 static void ring(void)
 {
     enum { BYTES = 100000, ROUNDS = 4000 };
@@ -183,7 +183,8 @@ static void between_groups(void)
     MPI_Comm_free(&half);
 }
 
-/* A child finds what its parent has taken, and nobody sees it write. */
+/* A child finds what its parent has taken, and no other process sees it
+ * write. */
 static void child(void)
 {
     enum { BYTES = 60000 };
@@ -332,7 +333,7 @@ static void large_copied(void)
 }
 
 /* Many gives around the ring: a rank gives most blocks on, frees the others
- * and makes new ones. Nobody's memory grows. */
+ * and makes new ones. No rank's memory grows. */
 static long many_rounds;
 static void many(void)
 {
@@ -478,7 +479,7 @@ static void receive_takes(int way, bool early)
     }
 }
 
-/* One that nobody sends to is cancelled; one whose request is freed comes into
+/* An itake without a sender is cancelled; one whose request is freed comes into
  * the block as it was; a longer message is cut; a posted itake is served before
  * a probe. */
 static void ends_of_requests(void)

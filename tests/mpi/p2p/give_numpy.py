@@ -1,5 +1,5 @@
 """Arrays that change hands between two ranks: whole, parts and others' memory,
-to any way to receive; what nobody uses any more is freed."""
+to any way to receive; an array that no rank uses any more is freed."""
 
 import gc
 

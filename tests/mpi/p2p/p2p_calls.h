@@ -13,7 +13,7 @@
 #include <sched.h>
 
 #if defined(MPICH_NUMVERSION) && MPICH_NUMVERSION < 40200000
-#define HAVE_ISENDRECV 0    /* the oldest hosts never end one with nobody */
+#define HAVE_ISENDRECV 0    /* the oldest hosts never end one with no rank */
 #elif HAVE_LARGE_COUNT || \
     (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION > 4)
 #define HAVE_ISENDRECV 1
@@ -305,7 +305,7 @@ static void op_ended(player_t *y, op_t *o, const MPI_Status *s)
     if (o->mode == ISENDRECV || o->mode == IREPLACE)
         o->told = false;
 #if defined(MPICH_NUMVERSION) && MPICH_NUMVERSION < 40200000
-    /* So does the oldest of them, for a receive from nobody. */
+    /* So does the oldest of them, for a receive from MPI_PROC_NULL. */
     if (o->mode == IRECV && o->source == MPI_PROC_NULL)
         o->told = false;
 #endif
@@ -378,7 +378,7 @@ static void op_probed(player_t *y, op_t *o, const MPI_Status *s)
 {
     int count = -1;
     MPI_Get_count(s, o->in.layout.type, &count);
-    if (y->plan.shape == WILD) {        /* whatever came */
+    if (y->plan.shape == WILD) {        /* any message  */
         o->source = s->MPI_SOURCE;
         o->tag = s->MPI_TAG;
         o->any_source = o->any_tag = false;

@@ -1,8 +1,8 @@
 /*
  * p2p_gathered.c - short messages with gaps to a receiver that is late.
  *
- * Their sender waits for nobody: a receive without gaps is not looked after for
- * the sake of messages that are so short (mpi/p2p/fetch.h).
+ * Their sender waits for no receiver: a receive without gaps is not looked
+ * after for the sake of messages that are so short (mpi/p2p/fetch.h).
  */
 #include "mpi/test.h"
 

@@ -455,7 +455,7 @@ static void posted(void)
     MPI_Barrier(MPI_COMM_WORLD);
     for (int i = 0; i < 2 * CALLS; i++) {
         int flag;
-        if (i == CALLS) {       /* one that nobody has posted a receive for */
+        if (i == CALLS) {       /* one for which no receive is posted */
             MPI_Isend(out, LARGE, MPI_BYTE, other, 29, MPI_COMM_WORLD, &sent);
             MPI_Barrier(MPI_COMM_WORLD);
         }

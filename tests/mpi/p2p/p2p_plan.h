@@ -35,7 +35,7 @@
 #define THREADS_MAX 4
 #define TAG_ALONE 1000          /* tags of one message only begin here   */
 #define TAGS_ALONE 5000         /* so many for each thread               */
-#define TAG_NOBODY 30000        /* nobody sends with these               */
+#define TAG_NOBODY 30000        /* no rank sends with these              */
 
 /* A communicator, or one direction of one between two groups. */
 typedef struct {
@@ -187,7 +187,8 @@ static void draw_plan(plan_t *p, uint64_t seed, int thread, long index,
             draw_message(&r, m, max);
         }
         if (p->shape == WILD && i > 0) {
-            /* One datatype, since nobody knows which message comes. */
+            /* One datatype, since the receiver cannot know which message
+             * comes. */
             m->element = p->item[0].element;
             m->k = draw_count(&r, m->element, max);
             m->grain = 1;

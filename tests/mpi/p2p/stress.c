@@ -69,7 +69,7 @@ static void check(const char *in, long round, const MPI_Status *status)
              from, round);
 }
 
-/* Take one that nobody has posted a receive for. */
+/* Take a message for which no receive is posted. */
 static void take_late(int tag, long round, rng_t *r)
 {
     MPI_Message message;

@@ -56,7 +56,7 @@ def intel(name):
 @pytest.mark.parametrize("name, besides", [
     ("IMB-MPI1", []), ("IMB-NBC", []), ("IMB-RMA", []), ("IMB-P2P", [])])
 def test_intels_benchmarks_run_to_their_end(host, name, besides):
-    """They check no data, but whatever they call ends, and without error."""
+    """They check no data, but all their calls end, and without error."""
     argv = [intel(name), "-iter", 50, "-time", 0.2, "-msglog", "0:18", *besides]
     done = host.run(2, argv, timeout=900, check=True)
     assert "All processes entering MPI_Finalize" in done.stdout

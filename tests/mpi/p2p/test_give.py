@@ -1,5 +1,5 @@
-"""Blocks that are given away: the taker has what the giver wrote, by whatever
-way it receives, under every MPI, with the library and without."""
+"""Blocks that are given away: the taker has what the giver wrote, by every way
+to receive, under every MPI, with the library and without."""
 
 import re
 import shutil

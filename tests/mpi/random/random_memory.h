@@ -45,7 +45,7 @@ static char *kept_room[2];
 static size_t kept_size[2];
 
 /* Put an image of n bytes somewhere, `shift` bytes past a 64-byte boundary;
- * `read_only`: perhaps where nobody can write. */
+ * `read_only`: perhaps where no process can write. */
 static place_t place_take(rng_t *r, int role, bool read_only,
                           const char *image, size_t n, size_t shift)
 {

@@ -93,7 +93,7 @@ static void blocking(int k)
     sent_to(next, bytes);
     come_from(last, bytes);
     come_from(last, bytes);
-    /* Nobody: nothing. */
+    /* To no rank: nothing. */
     CALL(Send, 0, 0, out, count, MPI_DOUBLE, MPI_PROC_NULL, k,
          MPI_COMM_WORLD);
     CALL(Recv, 0, 0, in, count, MPI_DOUBLE, MPI_PROC_NULL, k, MPI_COMM_WORLD,

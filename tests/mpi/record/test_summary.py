@@ -69,7 +69,7 @@ def test_lines_agree_with_the_report(host, program, words, n, tmp_path):
     for row in rows:
         assert f"\n{row}\n" in text
     assert f"Call sites and findings: straightway report {path.name}\n" in text
-    assert not capture.read(path).symbols       # nobody has asked
+    assert not capture.read(path).symbols       # no reader has asked
 
 
 def test_the_page_on_request(host, tmp_path):

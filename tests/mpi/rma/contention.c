@@ -142,7 +142,7 @@ static void exclusive_locks(long rounds)
         guarded();
         MPI_Win_unlock(0, window);
         if (i % 5 == me % 5) {
-            /* Nobody may write meanwhile. */
+            /* No other rank may write meanwhile. */
             long one = 0, two = 0;
             MPI_Win_lock_all(0, window);
             MPI_Get(&one, 1, MPI_LONG, 0, GUARDED, 1, MPI_LONG, window);

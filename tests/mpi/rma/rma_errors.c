@@ -107,7 +107,7 @@ static void wrong_arguments(void)
     TRY(MPI_Win_lock(MPI_LOCK_SHARED, n, 0, window));
 }
 
-/* Before the window, and at nobody. */
+/* Before the window, and at no rank. */
 static void wrong_places(void)
 {
     int a[4] = {0}, b[4];

@@ -5,12 +5,11 @@
  *
  * NODE ranks of MPI_COMM_WORLD make a (virtual) node. `off`: nothing is
  * reordered. `elsewhere`: no MPI_Dist_graph_create, in which MPICH over test
- * nodes hangs by itself. Whatever the order of the ranks: it is a permutation,
- * alike on all of them; the neighbours of rank r are those that the grid or the
- * graph gives it; messages and collectives arrive. MPI_Cart_map and
- * MPI_Graph_map say beforehand what the order is. Rank 0 prints how many
- * messages of the topologies would have crossed nodes without reordering, and
- * how many do.
+ * nodes hangs by itself. The new order is a permutation, alike on all ranks;
+ * the neighbours of rank r are those that the grid or the graph gives it;
+ * messages and collectives arrive. MPI_Cart_map and MPI_Graph_map say
+ * beforehand what the order is. Rank 0 prints how many messages of the
+ * topologies would have crossed nodes without reordering, and how many do.
  */
 #include "mpi/test.h"
 

@@ -9,7 +9,7 @@ from harness import programs
 from test_whatif_live import MODEL, WHATIF, one_sided, one_way, times, virtual
 
 CLOCKS = {"STRAIGHTWAY_WHATIF_CLOCKS": "on"}
-# Whatever is sent takes no time.
+# Messages take no time.
 FREE = "\n".join(f"link {name} o_send 0 o_recv 0 L 0 g 0 G 0 S 65536"
                  for name in ("node", "domain", "self"))
 

@@ -9,8 +9,8 @@
  * between; windows and persistent sends are made of any memory; a second thread
  * counts beside all that; pages are locked, left out of dumps, wiped in
  * children, protected, wished huge, emptied; a child looks and goes its own
- * way. Operations obey MPI: nobody touches a receive under way but its peer,
- * and nobody writes to a send.
+ * way. Operations obey MPI: only the peer touches a receive under way, and no
+ * process writes to a send.
  *
  *   pages_model [FIRST SEED [SEEDS [STEPS]]]  (STRAIGHTWAY_DEEP=1: a long run)
  */
@@ -86,7 +86,7 @@ static void scribble(char *to, size_t n)
 static _Atomic bool stop;
 static bool counting;
 static pthread_t thread;
-static _Atomic uint64_t *word;      /* its own, and nobody else's           */
+static _Atomic uint64_t *word;      /* the thread's own                     */
 static uint64_t counted;
 
 static void *count(void *ignored)

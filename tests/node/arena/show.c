@@ -239,7 +239,7 @@ static void what_is_dropped_reads_as_zeros(void)
 
 static void frozen_pages_stay(void)
 {
-    char *p = not_shown_before(300 * MIB);  /* nobody has had it before */
+    char *p = not_shown_before(300 * MIB);  /* no block lay here before */
     memset(p, 1, MIB);
     sw_show_freeze(p + 100 * KIB, 4 * KIB);
     MUST(sw_show(p, MIB) == UINT64_MAX);
@@ -253,11 +253,11 @@ static bool nobody_writes(void)
 }
 
 /* Peers reach all of it as the owner has it, or nothing is promised. A window
- * owns nothing: nobody else may be writing. */
+ * owns nothing: no other thread may be writing. */
 static void a_window_is_reached_to_the_last_byte(void)
 {
     char *p = sw_arena_alloc(300000, 64);
-    char *q = not_shown_before(300 * MIB);  /* nobody has it afterwards */
+    char *q = not_shown_before(300 * MIB);  /* stays allocated to the end */
     fill(p, 300000, 1);
     memset(q, 2, 300000);
     char *r = not_shown_before(310 * MIB);
@@ -307,8 +307,8 @@ static void freed_memory_is_nobodys(void)
     MUST(shown_bytes() <= before + sw_settings.arena_keep + 32 * MIB);
 }
 
-/* A receive buffer that nobody has touched: the owner makes its pages, which
- * then lie where it runs, before a peer can write there. */
+/* A receive buffer that no process has touched: the owner makes its pages,
+ * which then lie where it runs, before a peer can write there. */
 static void the_owner_touches_first(void)
 {
     char *p = not_shown_before(350 * MIB);

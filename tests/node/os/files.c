@@ -1,6 +1,7 @@
 /*
- * Files by name in a folder that other users may write to: whatever another
- * user has put under a name beforehand, nothing of ours goes through it.
+ * Files by name in a folder that other users may write to: another user may
+ * have put anything under a name beforehand, and nothing of ours goes through
+ * it.
  */
 #include "must.h"
 

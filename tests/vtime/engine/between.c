@@ -16,7 +16,7 @@ static void between(ranks_t *r, uint32_t rank, unsigned what, int first,
 }
 
 /* Ranks 0, 1 and 2, 3, 4; rank i comes at 100 (i + 1). Those beside the root
- * name nobody. */
+ * name no rank. */
 static void leave(unsigned what, int root, const sw_ps_t *times)
 {
     ranks_t *r = ranks_new(5);

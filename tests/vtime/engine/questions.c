@@ -152,8 +152,8 @@ static void probes(void)
     ranks_free(r);
 }
 
-/* Nobody waits for what is dropped; it takes its message nevertheless, unless
- * it was cancelled. */
+/* No operation waits for a dropped request; it takes its message nevertheless,
+ * unless it was cancelled. */
 static void dropped(void)
 {
     for (unsigned flags = 0; flags <= SW_DROP_CANCELLED; flags++) {

@@ -116,7 +116,7 @@ static void round_trips(void)
     }
 }
 
-/* Whatever a rank does: requests in any order, tags, communicators. */
+/* All that a rank may do: requests in any order, tags, communicators. */
 static void to_file(void *of, uint32_t rank, sw_vop_t op)
 {
     MUST(sw_op_write(of, rank, &op));

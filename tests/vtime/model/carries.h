@@ -130,8 +130,8 @@ static bool ring_both(const flow_t *f, uint32_t from, uint32_t k, uint32_t to,
                       : ring_gather(f, from, k - rounds, to, unit);
 }
 
-/* Whatever the receiver lacks: in the steps as they are made, members meet
- * with the same number of them behind. */
+/* Each unit that the receiver lacks moves: in the steps as they are made,
+ * members meet after the same number of steps. */
 static bool lacking(const flow_t *f, uint32_t from, uint32_t k, uint32_t to,
                     uint32_t unit)
 {

@@ -1,6 +1,7 @@
 /*
- * Blocking collectives that are completed later: just before whatever a rank
- * does next but compute, once each, however hesitantly the operations come.
+ * Blocking collectives that are completed later: just before a rank's next
+ * operation that is no computation, once each, however hesitantly the
+ * operations come.
  */
 #include "must.h"
 #include "vtime/ops/later.h"

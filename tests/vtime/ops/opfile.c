@@ -180,7 +180,7 @@ static void is_compact(void)
     MUST(st.st_size < N * 4);
 }
 
-/* Whatever is read: no operation that cannot be. */
+/* Reads all, and checks that each operation is a possible one. */
 static uint64_t read_all(void)
 {
     sw_op_file_t *f = sw_op_open(path, why, sizeof why);
