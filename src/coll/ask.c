@@ -76,7 +76,7 @@ static int ask(sw_sequence_t *seq, int owner, bool writes, uint64_t address,
     return answered ? SW_OK : SW_BROKEN;
 }
 
-/* Does the system copy, as far as anybody knows? */
+/* Does the system copy, as far as this process knows? */
 static bool may_copy(const sw_peer_t *peer)
 {
     return peer->cma &&

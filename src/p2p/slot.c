@@ -16,8 +16,8 @@
 #define FIRST SW_PAIR           /* where a block's first slot lies          */
 
 #define ORPHANS_LOOKED 8
-/* So many wait before anybody looks: the receivers' cores have their lines, and
- * the one to look at next is asked for ahead. */
+/* So many wait before the sender looks: the receivers' cores have their lines,
+ * and the one to look at next is asked for ahead. */
 #define ORPHANS_KEPT 16
 
 /* What is gathered aside is shown to the receiver in so many steps, of at
@@ -27,8 +27,8 @@
 #define STEP_MAX ((size_t)32 << 10)
 
 /* How long a sender waits before it copies aside, ns, if no receiver takes
- * anything from it: a copy costs less than what it has waited then. While
- * somebody is at it, or beyond the memory that may lie aside, only those that
+ * anything from it: a copy costs less than what it has waited then. While a
+ * receiver is at it, or beyond the memory that may lie aside, only those that
  * seem stuck for good. */
 #define PATIENCE_SMALL  1000u
 #define PATIENCE        50000u

@@ -33,7 +33,7 @@ bool sw_queue_await(sw_queue_t *q);
 /* Let the next one be served. */
 void sw_queue_pass(sw_queue_t *q);
 
-/* Is somebody served, or does one wait for it? An answer of no acquires what
+/* Is a member served, or does one wait for it? An answer of no acquires what
  * all have written that were served. Tickets are sequentially consistent: a
  * comer that this look has missed sees what this thread stored before
  * (update.h). */

@@ -74,10 +74,10 @@ static bool somebody_gone(void)
     return gone(place);
 }
 
-/* A message may lie aside that its receiver has not fetched. When everybody
- * has come here, all are fetched. A rank that is near no other comes, too: others
- * on the node may be (virtual nodes). Where a rank has ended, the others wait
- * only for what they have sent to those that are there. */
+/* A message may lie aside that its receiver has not fetched. When all ranks
+ * have come here, all messages are fetched. A rank that is near no other comes,
+ * too: others on the node may be (virtual nodes). Where a rank has ended, the
+ * others wait only for what they have sent to those that are there. */
 void sw_messages_stop(void)
 {
     SW_INSIDE;

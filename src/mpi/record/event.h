@@ -114,7 +114,7 @@ SW_EVENT_PART bool sw_event_begin(sw_event_t *e, const sw_caller_t *caller)
     return true;
 }
 
-/* Will anybody look at a stamp of this call? A paused rank's stamps are for
+/* Will a rank look at a stamp of this call? A paused rank's stamps are for
  * other ranks alone. Those that begin to record later need none: their calls
  * come later than this one, and so have not waited for it. */
 static inline bool sw_event_is_watched(const sw_event_t *e)

@@ -49,7 +49,7 @@ static sw_ps_t reading(void)
 }
 
 /* What it computed since the last guess was the program's, not the MPI
- * library's, whose waiting a handler comes into as often as it likes. */
+ * library's, whose waiting a signal's handler may interrupt at any time. */
 static bool programs(const sw_virtual_thread_t *t)
 {
     return !(t->inside || t->reads) || !sw_virtual_handles_signal();

@@ -205,7 +205,7 @@ sw_feed_t *sw_virtual_stop(void);
 
 /* Operations (virtual.c; the lock: threads.c) -------------------------------
  * Between sw_virtual_lock and sw_virtual_unlock where threads call at once;
- * nothing in between waits for anybody. */
+ * no code in between waits for another rank or thread. */
 
 void sw_virtual_lock(void);
 /* The calling thread's number; without threads 0. */

@@ -22,7 +22,7 @@ typedef struct {
     void *communicator;
     union {
         uint64_t stamp;         /* a partner's on its board; 0: not known */
-        uint64_t since;         /* of a receive from anybody, or with any tag:
+        uint64_t since;         /* of one from any source or with any tag:
                                  * ticks when it was posted; 0: not known */
     };
     uint64_t sent, received;    /* bytes of a persistent operation       */

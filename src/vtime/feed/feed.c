@@ -63,7 +63,7 @@ static bool over(const sw_feed_t *feed)
     return atomic_load_explicit(&feed->shared->over, memory_order_acquire);
 }
 
-/* Ended without a word, or never came. */
+/* Ended without saying so, or never came. */
 static bool server_gone(const sw_feed_t *feed, uint64_t since)
 {
     switch (atomic_load_explicit(&feed->head->state, memory_order_acquire)) {

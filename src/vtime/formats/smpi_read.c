@@ -3,9 +3,9 @@
  *
  * IN is a list of files, one for each rank in their order, or one file that
  * has all ranks' actions. Words are those that SimGrid 4 knows; smpi_actions.c
- * has what they mean. Sizes count elements of a datatype: that which an action
- * names, else bytes, or doubles after `init` with a word behind it.
- * Flops become time by how->flops; a sleep is in seconds.
+ * has what they mean. Sizes count elements of the datatype that an action
+ * names. Without one they count bytes, or doubles after `init` with a word
+ * behind it. Flops become time by how->flops; a sleep is in seconds.
  *
  * A receive without a size has that of its message. A test that finds nothing
  * costs nothing: the `wait` behind it waits for what it tested.

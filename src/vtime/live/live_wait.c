@@ -234,7 +234,8 @@ bool sw_live_wait(sw_live_t *live, sw_engine_t *engine)
     if (*live->error)
         return false;
     look_for_dead(live);
-    /* Once more before sleeping, with feeds armed for what is wanted now. */
+    /* Once more before sleeping, with feeds armed for the operations that the
+     * engine needs now. */
     bool soon = somebody_asks(live), sooner = soon && !live->soon;
     live->soon = soon;
     /* Entries that the engine does not want yet may lie there all the time. */

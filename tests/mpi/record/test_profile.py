@@ -634,8 +634,8 @@ def shared(tmp_path):
 
 @pytest.mark.parametrize("ending", ["", "early"])
 def test_links_are_not_followed(one_host, ending, tmp_path):
-    """Links that somebody lays under the names that a profile will have, before
-    it begins or while it runs, lead to nothing of it."""
+    """Links that another user lays under the names that a profile will have,
+    before it begins or while it runs, lead to nothing of it."""
     program = one_host.compile(programs.source("profile_links.c"))
     folder, precious = shared(tmp_path), tmp_path / "precious"
     precious.write_text("precious")

@@ -2,7 +2,7 @@
  * cut.c - a block from another node is larger than the room for it.
  *
  * The rank that has the room gets MPI_ERR_TRUNCATE: the root of a Gatherv, a
- * member in a Scatterv. Everyone else's blocks are right, nothing behind the
+ * member in a Scatterv. The other members' blocks are right, nothing behind the
  * room changes, and so is the next call.
  *
  *   cut NODE_SIZE INTS

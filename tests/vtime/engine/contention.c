@@ -52,7 +52,7 @@ static void alone(void)
     ranks_free(r);
 }
 
-/* The same in a full tree for everybody at once; tapered, three share a link
+/* The same in a full tree for all ranks at once; tapered, three share a link
  * up, and one after the other comes. */
 static void trees(void)
 {
