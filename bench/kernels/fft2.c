@@ -72,7 +72,7 @@ static size_t pack(const int *d, const void *array, void *buffer)
     for (int i = 0; i < n; i++)
         for (int j = 0; j < n; j++)
             *to++ = slab[(size_t)i * (size_t)d[N] + (size_t)j];
-    return sw_packed(buffer, to);
+    return sw_pack_into(buffer, to);
 }
 
 static size_t unpack(const int *d, const void *buffer, void *array)
@@ -83,7 +83,7 @@ static size_t unpack(const int *d, const void *buffer, void *array)
     for (int i = 0; i < n; i++)
         for (int j = 0; j < n; j++)
             slab[(size_t)j * (size_t)d[N] + (size_t)i] = *from++;
-    return sw_packed(buffer, from);
+    return sw_pack_into(buffer, from);
 }
 
 const sw_kernel_t sw_fft2 = {

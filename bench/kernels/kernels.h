@@ -74,7 +74,7 @@ SW_KERNELS(SW_DECLARE)
 int *sw_indices(int n, int of, bool ascending);
 
 /* What has been packed from the buffer's beginning up to `end`. */
-static inline size_t sw_packed(const void *buffer, const void *end)
+static inline size_t sw_pack_into(const void *buffer, const void *end)
 {
     return (size_t)((const char *)end - (const char *)buffer);
 }

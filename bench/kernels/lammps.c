@@ -212,7 +212,7 @@ static inline size_t pack(const int *d, const void *block, void *buffer,
             to = put(to, &a.q[j], sizeof(double));
         }
     }
-    return sw_packed(buffer, to);
+    return sw_pack_into(buffer, to);
 }
 
 static inline size_t unpack(const int *d, const void *buffer, void *block,
@@ -230,7 +230,7 @@ static inline size_t unpack(const int *d, const void *buffer, void *block,
             from = take(from, &a.q[j], sizeof(double));
         }
     }
-    return sw_packed(buffer, from);
+    return sw_pack_into(buffer, from);
 }
 
 static size_t full_pack(const int *d, const void *array, void *buffer)

@@ -87,7 +87,7 @@ static size_t pack(const int *d, const void *array, void *buffer)
             for (int i = 0; i < n; i++)
                 *to++ = from[i];
         }
-    return sw_packed(buffer, to);
+    return sw_pack_into(buffer, to);
 }
 
 static size_t unpack(const int *d, const void *buffer, void *array)
@@ -102,7 +102,7 @@ static size_t unpack(const int *d, const void *buffer, void *array)
             for (int i = 0; i < n; i++)
                 to[i] = *from++;
         }
-    return sw_packed(buffer, from);
+    return sw_pack_into(buffer, from);
 }
 
 const sw_kernel_t sw_milc_su3_zd = {

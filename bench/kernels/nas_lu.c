@@ -102,7 +102,7 @@ static size_t x_pack(const int *d, const void *array, void *buffer)
     for (int i = 0; i < d[NX]; i++)
         for (int m = 0; m < CELL; m++)
             *to++ = from[i * CELL + m];
-    return sw_packed(buffer, to);
+    return sw_pack_into(buffer, to);
 }
 
 static size_t x_unpack(const int *d, const void *buffer, void *array)
@@ -112,7 +112,7 @@ static size_t x_unpack(const int *d, const void *buffer, void *array)
     for (int i = 0; i < d[NX]; i++)
         for (int m = 0; m < CELL; m++)
             to[i * CELL + m] = *from++;
-    return sw_packed(buffer, from);
+    return sw_pack_into(buffer, from);
 }
 
 static size_t y_pack(const int *d, const void *array, void *buffer)
@@ -122,7 +122,7 @@ static size_t y_pack(const int *d, const void *array, void *buffer)
     for (int j = 0; j < d[NY]; j++)
         for (int m = 0; m < CELL; m++)
             *to++ = from[(size_t)j * row(d) + (size_t)m];
-    return sw_packed(buffer, to);
+    return sw_pack_into(buffer, to);
 }
 
 static size_t y_unpack(const int *d, const void *buffer, void *array)
@@ -132,7 +132,7 @@ static size_t y_unpack(const int *d, const void *buffer, void *array)
     for (int j = 0; j < d[NY]; j++)
         for (int m = 0; m < CELL; m++)
             to[(size_t)j * row(d) + (size_t)m] = *from++;
-    return sw_packed(buffer, from);
+    return sw_pack_into(buffer, from);
 }
 
 const sw_kernel_t sw_nas_lu_x = {

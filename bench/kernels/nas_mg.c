@@ -129,7 +129,7 @@ static size_t x_pack(const int *d, const void *array, void *buffer)
     for (int z = 1; z < d[Z] - 1; z++)
         for (int y = 1; y < d[Y] - 1; y++)
             *to++ = u[cell(d, d[X] - 2, y, z)];
-    return sw_packed(buffer, to);
+    return sw_pack_into(buffer, to);
 }
 
 static size_t x_unpack(const int *d, const void *buffer, void *array)
@@ -139,7 +139,7 @@ static size_t x_unpack(const int *d, const void *buffer, void *array)
     for (int z = 1; z < d[Z] - 1; z++)
         for (int y = 1; y < d[Y] - 1; y++)
             u[cell(d, 0, y, z)] = *from++;
-    return sw_packed(buffer, from);
+    return sw_pack_into(buffer, from);
 }
 
 static size_t y_pack(const int *d, const void *array, void *buffer)
@@ -149,7 +149,7 @@ static size_t y_pack(const int *d, const void *array, void *buffer)
     for (int z = 1; z < d[Z] - 1; z++)
         for (int x = 1; x < d[X] - 1; x++)
             *to++ = u[cell(d, x, d[Y] - 2, z)];
-    return sw_packed(buffer, to);
+    return sw_pack_into(buffer, to);
 }
 
 static size_t y_unpack(const int *d, const void *buffer, void *array)
@@ -159,7 +159,7 @@ static size_t y_unpack(const int *d, const void *buffer, void *array)
     for (int z = 1; z < d[Z] - 1; z++)
         for (int x = 1; x < d[X] - 1; x++)
             u[cell(d, x, 0, z)] = *from++;
-    return sw_packed(buffer, from);
+    return sw_pack_into(buffer, from);
 }
 
 static size_t z_pack(const int *d, const void *array, void *buffer)
@@ -169,7 +169,7 @@ static size_t z_pack(const int *d, const void *array, void *buffer)
     for (int y = 1; y < d[Y] - 1; y++)
         for (int x = 1; x < d[X] - 1; x++)
             *to++ = u[cell(d, x, y, d[Z] - 2)];
-    return sw_packed(buffer, to);
+    return sw_pack_into(buffer, to);
 }
 
 static size_t z_unpack(const int *d, const void *buffer, void *array)
@@ -179,7 +179,7 @@ static size_t z_unpack(const int *d, const void *buffer, void *array)
     for (int y = 1; y < d[Y] - 1; y++)
         for (int x = 1; x < d[X] - 1; x++)
             u[cell(d, x, y, 0)] = *from++;
-    return sw_packed(buffer, from);
+    return sw_pack_into(buffer, from);
 }
 
 #define MG(AXIS) \

@@ -94,7 +94,7 @@ static size_t oc_pack(const int *d, const void *array, void *buffer)
     float *to = buffer;
     for (int i = 0; i < d[SENT]; i++)
         to[i] = from[list[i]];
-    return sw_packed(buffer, to + d[SENT]);
+    return sw_pack_into(buffer, to + d[SENT]);
 }
 
 static size_t oc_unpack(const int *d, const void *buffer, void *array)
@@ -103,7 +103,7 @@ static size_t oc_unpack(const int *d, const void *buffer, void *array)
     float *to = array;
     for (int i = 0; i < d[SENT]; i++)
         to[list[i]] = from[i];
-    return sw_packed(buffer, from + d[SENT]);
+    return sw_pack_into(buffer, from + d[SENT]);
 }
 
 /* Crust and mantle, inner core ------------------------------------------- */
@@ -169,14 +169,14 @@ static size_t cm_pack(const int *d, const void *array, void *buffer)
 {
     const float *crust = array, *core = crust + TRIPLE * (size_t)d[CM];
     float *to = pack_triples(d[CM_SENT], list, crust, buffer);
-    return sw_packed(buffer, pack_triples(d[IC_SENT], inner, core, to));
+    return sw_pack_into(buffer, pack_triples(d[IC_SENT], inner, core, to));
 }
 
 static size_t cm_unpack(const int *d, const void *buffer, void *array)
 {
     float *crust = array, *core = crust + TRIPLE * (size_t)d[CM];
     const float *from = unpack_triples(d[CM_SENT], list, buffer, crust);
-    return sw_packed(buffer, unpack_triples(d[IC_SENT], inner, from, core));
+    return sw_pack_into(buffer, unpack_triples(d[IC_SENT], inner, from, core));
 }
 
 /* Every other triple ----------------------------------------------------- */
@@ -216,7 +216,7 @@ static size_t mt_pack(const int *d, const void *array, void *buffer)
     for (int i = 0; i < d[POINTS]; i++)
         for (int c = 0; c < TRIPLE; c++)
             *to++ = from[i * TRIPLE * TRIPLES + c];
-    return sw_packed(buffer, to);
+    return sw_pack_into(buffer, to);
 }
 
 static size_t mt_unpack(const int *d, const void *buffer, void *array)
@@ -226,7 +226,7 @@ static size_t mt_unpack(const int *d, const void *buffer, void *array)
     for (int i = 0; i < d[POINTS]; i++)
         for (int c = 0; c < TRIPLE; c++)
             *to++ = *from++;
-    return sw_packed(buffer, from);
+    return sw_pack_into(buffer, from);
 }
 
 const sw_kernel_t sw_specfem3d_oc = {

@@ -95,7 +95,7 @@ static size_t pack(const int *d, const void *array, void *buffer)
         for (int y = 0; y < d[Y]; y++)
             for (int x = 0; x < REACH; x++)
                 *to++ = grid[cell(d, d[X] + x, y, z)];
-    return sw_packed(buffer, to);
+    return sw_pack_into(buffer, to);
 }
 
 static size_t unpack(const int *d, const void *buffer, void *array)
@@ -106,7 +106,7 @@ static size_t unpack(const int *d, const void *buffer, void *array)
         for (int y = 0; y < d[Y]; y++)
             for (int x = 0; x < REACH; x++)
                 grid[cell(d, x, y, z)] = *from++;
-    return sw_packed(buffer, from);
+    return sw_pack_into(buffer, from);
 }
 
 const sw_kernel_t sw_stencil2d = {

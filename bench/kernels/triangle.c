@@ -66,7 +66,7 @@ static size_t pack(const int *d, const void *array, void *buffer)
     for (int i = 0; i < d[N]; i++)
         for (int j = 0; j <= i; j++)
             *to++ = matrix[(size_t)i * (size_t)d[N] + (size_t)j];
-    return sw_packed(buffer, to);
+    return sw_pack_into(buffer, to);
 }
 
 static size_t unpack(const int *d, const void *buffer, void *array)
@@ -76,7 +76,7 @@ static size_t unpack(const int *d, const void *buffer, void *array)
     for (int i = 0; i < d[N]; i++)
         for (int j = 0; j <= i; j++)
             matrix[(size_t)i * (size_t)d[N] + (size_t)j] = *from++;
-    return sw_packed(buffer, from);
+    return sw_pack_into(buffer, from);
 }
 
 const sw_kernel_t sw_triangle = {

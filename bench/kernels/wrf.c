@@ -158,7 +158,7 @@ static size_t pack(const int *d, const void *array, void *buffer)
                 for (int i = d[I0]; i < d[I0] + d[NI]; i++)
                     *to++ = field[((size_t)j * levels + k) * d[I] + i];
     }
-    return sw_packed(buffer, to);
+    return sw_pack_into(buffer, to);
 }
 
 static size_t unpack(const int *d, const void *buffer, void *array)
@@ -172,7 +172,7 @@ static size_t unpack(const int *d, const void *buffer, void *array)
                 for (int i = d[TO_I]; i < d[TO_I] + d[NI]; i++)
                     field[((size_t)j * levels + k) * d[I] + i] = *from++;
     }
-    return sw_packed(buffer, from);
+    return sw_pack_into(buffer, from);
 }
 
 #define WRF(NAME, SHAPES, KIND) \

@@ -8,16 +8,16 @@
 int sw_coll_allgather(sw_sequence_t *seq, const sw_data_t *send, size_t bytes,
                       void *recv, const sw_blocks_t *blocks)
 {
-    uint32_t what = sw_what(SW_COLL_ALLGATHER, 0);
+    uint32_t what = sw_sequence_what(SW_COLL_ALLGATHER, 0);
     uint64_t step = ++seq->step;
     sw_exposed_t x;
-    bool part = sw_offer(seq, step, what, SW_READ_ALL,
-                         sw_eager(seq->team->eager_all, send->layout), send,
+    bool part = sw_payload_offer(seq, step, what, SW_READ_ALL,
+                         sw_payload_eager(seq->team->eager_all, send->layout), send,
                          bytes, &x);
     sw_data_t own = sw_block_data(blocks, recv, seq->me);
     size_t room = sw_block(blocks, seq->me).bytes;
     int rc = bytes > room ? SW_TRUNCATED : SW_OK;
-    sw_keep(send, &own, sw_min(bytes, room));
+    sw_source_keep(send, &own, sw_min(bytes, room));
     bool seen_all = true;
     for (int k = 1; k < seq->n; k++) {
         int from = sw_sequence_right(seq, k);
@@ -35,6 +35,6 @@ int sw_coll_allgather(sw_sequence_t *seq, const sw_data_t *send, size_t bytes,
             bad = SW_TRUNCATED;
         rc = rc ? rc : bad;
     }
-    sw_conclude(seq, step, part, &x, seen_all);
+    sw_payload_conclude(seq, step, part, &x, seen_all);
     return rc;
 }

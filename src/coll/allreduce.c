@@ -31,10 +31,10 @@ static int whole(sw_sequence_t *seq, uint32_t what, const sw_reducer_t *r,
     uint64_t step = ++seq->step;
     size_t bytes = n * r->elem;
     sw_source_t from[SW_FLAT];
-    sw_stage(seq, step, what, SW_READ_ALL, in, bytes);
+    sw_payload_stage(seq, step, what, SW_READ_ALL, in, bytes);
     int rc = sw_sources(seq, step, what, in, bytes, from);
     if (!rc)
-        rc = sw_combine(seq, r, from, seq->n, 0, out, n);
+        rc = sw_reducer_combine(seq, r, from, seq->n, 0, out, n);
     sw_sequence_done(seq, step);
     seq->acked = step - 1;
     return rc;
@@ -58,7 +58,7 @@ static int fetch_slices(sw_sequence_t *seq, const sw_reducer_t *r,
     int rc = SW_OK;
     for (int k = 1; k < seq->n; k++) {
         int member = sw_sequence_right(seq, k);
-        sw_slice_t s = sw_slice(n, seq->n, member, sw_grain(r->elem));
+        sw_slice_t s = sw_slice(n, seq->n, member, sw_slice_grain(r->elem));
         sw_sequence_await_done(seq, member, step);
         if (!rc)
             rc = sw_sequence_read(seq, member, &outs[member], s.start * r->elem,
@@ -87,14 +87,14 @@ static int sliced(sw_sequence_t *seq, uint32_t what, const sw_reducer_t *r,
         return rc;
     }
     uint64_t end = ++seq->step;
-    sw_slice_t s = sw_slice(n, seq->n, seq->me, sw_grain(r->elem));
+    sw_slice_t s = sw_slice(n, seq->n, seq->me, sw_slice_grain(r->elem));
     uint64_t at = s.start * r->elem;
-    rc = sw_combine(seq, r, from, seq->n, at, (char *)out + at, s.count);
+    rc = sw_reducer_combine(seq, r, from, seq->n, at, (char *)out + at, s.count);
     sw_exposed_wrote(&x.out, at, s.count * r->elem);
     sw_sequence_done(seq, step);
     if (!rc)
         rc = fetch_slices(seq, r, outs, out, n, step);
-    sw_sequence_fail(seq, end, sw_hollow(rc));
+    sw_sequence_fail(seq, end, sw_payload_hollow(rc));
     sw_sequence_done(seq, end);
     sw_sequence_await_done_all(seq, end);
     sw_exchange_end(&x, false);
@@ -105,7 +105,7 @@ int sw_coll_most(sw_sequence_t *seq, int32_t mine, int32_t *most)
 {
     const sw_reducer_t r = {.elem = sizeof mine, .commutative = true,
                             .kernel = sw_reduce_kernel(SW_MAX, SW_INT32)};
-    uint32_t what = sw_what(SW_COLL_ALLREDUCE, 0);
+    uint32_t what = sw_sequence_what(SW_COLL_ALLREDUCE, 0);
     return seq->n <= SW_FLAT ? whole(seq, what, &r, &mine, most, 1)
                              : up_and_down(seq, what, &r, &mine, most, 1);
 }
@@ -113,7 +113,7 @@ int sw_coll_most(sw_sequence_t *seq, int32_t mine, int32_t *most)
 int sw_coll_allreduce(sw_sequence_t *seq, const sw_reducer_t *r, const void *in,
                       void *out, size_t n)
 {
-    uint32_t what = sw_what(SW_COLL_ALLREDUCE, 0);
+    uint32_t what = sw_sequence_what(SW_COLL_ALLREDUCE, 0);
     size_t bytes = n * r->elem;
     /* The sequence of one node of several: its vector may be larger than a
      * stage, and no other member empties that. */

@@ -46,7 +46,7 @@ static int tree_barrier(sw_sequence_t *seq, uint32_t what)
 
 int sw_coll_barrier(sw_sequence_t *seq)
 {
-    uint32_t what = sw_what(SW_COLL_BARRIER, 0);
+    uint32_t what = sw_sequence_what(SW_COLL_BARRIER, 0);
     if (seq->n > SW_FLAT)
         return tree_barrier(seq, what);
     uint64_t step = ++seq->step;

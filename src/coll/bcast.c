@@ -37,13 +37,13 @@ static int flat(sw_sequence_t *seq, int root, uint32_t what,
         return rc;
     }
     sw_exposed_t x;
-    bool part = sw_offer(seq, step, what, SW_READ_ALL,
-                         sw_eager(seq->team->eager, buffer->layout), buffer,
+    bool part = sw_payload_offer(seq, step, what, SW_READ_ALL,
+                         sw_payload_eager(seq->team->eager, buffer->layout), buffer,
                          bytes, &x);
     sw_sequence_done(seq, step);
     if (part) {
         sw_sequence_await_done_all(seq, step);
-        sw_unexpose(&x, false);
+        sw_expose_end(&x, false);
     }
     return SW_OK;
 }
@@ -57,10 +57,10 @@ static int down_tree(sw_sequence_t *seq, int root, uint32_t what, char *buffer,
         rc = take(seq, sw_tree_parent(seq->team->tree, root, seq->me), step,
                   what, &(sw_data_t){.at = buffer}, bytes);
     if (sw_tree_children(seq->team->tree, root, seq->me, child)) {
-        if (sw_unlikely(sw_hollow(rc)))
-            sw_stage_failure(seq, step, what, SW_READ_CHILDREN(root), rc);
+        if (sw_unlikely(sw_payload_hollow(rc)))
+            sw_payload_stage_failure(seq, step, what, SW_READ_CHILDREN(root), rc);
         else
-            sw_stage(seq, step, what, SW_READ_CHILDREN(root), buffer, bytes);
+            sw_payload_stage(seq, step, what, SW_READ_CHILDREN(root), buffer, bytes);
     }
     sw_sequence_done(seq, step);
     return rc;
@@ -68,7 +68,7 @@ static int down_tree(sw_sequence_t *seq, int root, uint32_t what, char *buffer,
 
 int sw_bcast_down(sw_sequence_t *seq, char *buffer, size_t bytes, int failed)
 {
-    return down_tree(seq, 0, sw_what(SW_COLL_BCAST, 0), buffer, bytes,
+    return down_tree(seq, 0, sw_sequence_what(SW_COLL_BCAST, 0), buffer, bytes,
                      seq->me == 0 ? failed : SW_OK);
 }
 
@@ -107,10 +107,10 @@ static int scatter_gather(sw_sequence_t *seq, int root, uint32_t what,
         }
         rc = rc ? rc : bad;
     }
-    sw_sequence_fail(seq, end, sw_hollow(rc));
+    sw_sequence_fail(seq, end, sw_payload_hollow(rc));
     sw_sequence_done(seq, end);
     sw_sequence_await_done_all(seq, end);
-    sw_unexpose(&x, false);
+    sw_expose_end(&x, false);
     return rc ? rc : sw_sequence_verdict(seq, end);
 }
 
@@ -140,7 +140,7 @@ static int many_scattered(sw_sequence_t *seq, int root, uint32_t what,
 int sw_coll_bcast(sw_sequence_t *seq, int root, const sw_data_t *buffer,
                   size_t bytes)
 {
-    uint32_t what = sw_what(SW_COLL_BCAST, root);
+    uint32_t what = sw_sequence_what(SW_COLL_BCAST, root);
     if (bytes == 0) {
         /* Nothing to wait for. */
         sw_sequence_done(seq, ++seq->step);

@@ -35,16 +35,16 @@ int sw_climb(sw_sequence_t *seq, uint64_t step, uint32_t what, int root,
         if (!partial && seq->me != root)
             partial = malloc(bytes + 1);
         void *to = seq->me == root ? out : partial;
-        rc = to ? sw_combine(seq, r, from, have, 0, to, n) : SW_NO_ROOM;
+        rc = to ? sw_reducer_combine(seq, r, from, have, 0, to, n) : SW_NO_ROOM;
         if (to)
             mine = to;
     }
     if (seq->me != root) {
         int parent = sw_tree_parent(tree, root, seq->me);
-        if (sw_unlikely(sw_hollow(rc)))
-            sw_stage_failure(seq, step, what, parent, rc);
+        if (sw_unlikely(sw_payload_hollow(rc)))
+            sw_payload_stage_failure(seq, step, what, parent, rc);
         else
-            sw_stage(seq, step, what, parent, mine, bytes);
+            sw_payload_stage(seq, step, what, parent, mine, bytes);
     } else if (count == 0 && out != in) {
         sw_copy(out, in, bytes);
     }

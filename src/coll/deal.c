@@ -103,7 +103,7 @@ static bool deal_equal(sw_sequence_t *seq, sw_entry_t *e, uint64_t step,
         return true;
     uint64_t direct = all <= hand->eager || blocks->data
                           ? UINT64_MAX
-                          : sw_direct(seq->team, send, whole);
+                          : sw_payload_direct(seq->team, send, whole);
     if (all <= hand->eager ||
         (all <= seq->team->stage_max && direct == UINT64_MAX)) {
         e->form = SW_FORM_STAGED;
@@ -152,7 +152,7 @@ static uint64_t direct_blocks(sw_sequence_t *seq, const sw_hand_t *hand,
                           : UINT64_MAX;
     for (int i = 0; i < hand->n && offset != UINT64_MAX; i++) {
         uint64_t bytes = bytes_of(hand, blocks, i);
-        if (bytes && sw_direct(seq->team, send + blocks->list[i].offset,
+        if (bytes && sw_payload_direct(seq->team, send + blocks->list[i].offset,
                                bytes) == UINT64_MAX)
             offset = UINT64_MAX;
     }
@@ -192,8 +192,8 @@ static bool deal_listed(sw_sequence_t *seq, sw_entry_t *e, uint64_t step,
         deal_packed(seq, e, step, hand, blocks, total, x);
         return true;
     }
-    if (!stage && direct == UINT64_MAX && sw_better_copied(seq, total))
-        copy = sw_shared_copy(total);
+    if (!stage && direct == UINT64_MAX && sw_payload_better_copied(seq, total))
+        copy = sw_payload_copy(total);
     char *place = small ? e->data
                         : sw_sequence_claim_stage(seq, step, hand->readers,
                                                   head + (stage ? total : 0),
@@ -217,7 +217,7 @@ static bool deal_listed(sw_sequence_t *seq, sw_entry_t *e, uint64_t step,
         pack(hand, send, blocks, copy);
     *x = (sw_exposed_t){.copy = copy};
     if (copy)
-        direct = sw_shared_at(copy, 1);
+        direct = sw_show_at_birth(copy, 1);
     else if (direct != UINT64_MAX)
         stage_blocks(hand, send, blocks);
     x->part = direct != UINT64_MAX

@@ -31,7 +31,7 @@ static inline sw_hand_t sw_hand_all(const sw_sequence_t *seq, size_t eager)
 }
 
 /* Deals. True when it exposed a part: the caller then waits for the readers'
- * done and calls sw_unexpose(x, false). The table of blocks must fit into
+ * done and calls sw_expose_end(x, false). The table of blocks must fit into
  * stage_max. */
 bool sw_deal(sw_sequence_t *seq, uint64_t step, uint32_t what,
              const sw_hand_t *hand, const void *send,

@@ -39,6 +39,6 @@ int sw_exchange(sw_sequence_t *seq, uint64_t step, uint32_t what,
 
 void sw_exchange_end(sw_exchange_t *x, bool written)
 {
-    sw_unexpose(&x->in, false);
-    sw_unexpose(&x->out, written);
+    sw_expose_end(&x->in, false);
+    sw_expose_end(&x->out, written);
 }

@@ -25,10 +25,4 @@ int sw_exchange(sw_sequence_t *seq, uint64_t step, uint32_t what,
                 sw_source_t *from, sw_part_t *outs);
 void sw_exchange_end(sw_exchange_t *x, bool written);
 
-/* Units per cache line, for slices of `elem`-byte elements. */
-static inline size_t sw_grain(size_t elem)
-{
-    return elem < SW_LINE ? SW_LINE / elem : 1;
-}
-
 #endif

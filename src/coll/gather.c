@@ -49,7 +49,7 @@ static int fill_in(const root_t *r, const sw_data_t *send, size_t bytes)
     size_t room = sw_block(r->blocks, seq->me).bytes;
     sw_data_t own = sw_block_data(r->blocks, r->recv, seq->me);
     int rc = bytes > room ? SW_TRUNCATED : SW_OK;
-    sw_keep(send, &own, sw_min(bytes, room));
+    sw_source_keep(send, &own, sw_min(bytes, room));
     for (int k = 1; k < seq->n; k++) {
         int from = sw_sequence_right(seq, k);
         room = sw_block(r->blocks, from).bytes;
@@ -129,7 +129,7 @@ static uint64_t direct(const root_t *r, large_t l)
     for (int i = 0; i < r->seq->n && offset != UINT64_MAX; i++) {
         uint64_t bytes = large(r, i);
         char *at = r->recv + sw_block(r->blocks, i).offset;
-        if (bytes && sw_direct(r->seq->team, at, bytes) == UINT64_MAX)
+        if (bytes && sw_payload_direct(r->seq->team, at, bytes) == UINT64_MAX)
             offset = UINT64_MAX;
         else if (bytes)
             sw_show_stage(at, bytes);
@@ -149,7 +149,7 @@ static char *stand_in(const root_t *r, large_t l, uint64_t *offset)
         *offset = direct(r, l);
     if (*offset != UINT64_MAX)
         return NULL;
-    if (r->blocks->data ? seq->team->arena : sw_better_copied(seq, l.total))
+    if (r->blocks->data ? seq->team->arena : sw_payload_better_copied(seq, l.total))
         copy = sw_temporary_shared(l.total, offset);
     if (!copy && r->blocks->data)
         copy = sw_temporary(l.total);
@@ -301,7 +301,7 @@ static int gather(sw_sequence_t *seq, int root, uint32_t what,
     else if (bytes > eager)
         rc = send_large(seq, root, step, what, send, bytes);
     else
-        sw_stage_data(seq, step, what, root, send, bytes);
+        sw_payload_stage_data(seq, step, what, root, send, bytes);
     sw_sequence_done(seq, step);
     return rc;
 }
@@ -309,13 +309,13 @@ static int gather(sw_sequence_t *seq, int root, uint32_t what,
 int sw_coll_gather(sw_sequence_t *seq, int root, const sw_data_t *send,
                    size_t bytes, void *recv, const sw_blocks_t *blocks)
 {
-    return gather(seq, root, sw_what(SW_COLL_GATHER, root), send, bytes, recv,
+    return gather(seq, root, sw_sequence_what(SW_COLL_GATHER, root), send, bytes, recv,
                   blocks);
 }
 
 int sw_coll_gatherv(sw_sequence_t *seq, int root, const sw_data_t *send,
                     size_t bytes, void *recv, const sw_blocks_t *blocks)
 {
-    return gather(seq, root, sw_what(SW_COLL_GATHERV, root), send, bytes,
+    return gather(seq, root, sw_sequence_what(SW_COLL_GATHERV, root), send, bytes,
                   recv, blocks);
 }

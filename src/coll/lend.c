@@ -28,18 +28,18 @@ static int first(int one, int other)
     return one ? one : other;
 }
 
-void sw_hand_in(sw_sequence_t *seq, int keeper, const sw_data_t *data,
+void sw_lend_block(sw_sequence_t *seq, int keeper, const sw_data_t *data,
                 size_t bytes)
 {
     sw_exposed_t x = {.copy = NULL};
     uint64_t step = ++seq->step;
-    size_t eager = sw_eager(seq->team->eager, data->layout != NULL);
-    if (sw_offer(seq, step, sw_what(HANDED, keeper), keeper, eager, data,
+    size_t eager = sw_payload_eager(seq->team->eager, data->layout != NULL);
+    if (sw_payload_offer(seq, step, sw_sequence_what(HANDED, keeper), keeper, eager, data,
                  bytes, &x)) {
         sw_show_hold();
         sw_sequence_await_done(seq, keeper, step);
         if (!seq->broken)
-            sw_unexpose(&x, false);
+            sw_expose_end(&x, false);
     }
     sw_sequence_done(seq, step);
 }
@@ -55,7 +55,7 @@ static int find(const sw_source_t *source, size_t bytes, sw_spot_t *to)
     return sw_source_copy(source, 0, to->at, sw_min(bytes, source->bytes));
 }
 
-int sw_collect(sw_sequence_t *seq, const sw_data_t *own, size_t bytes,
+int sw_lend_collect(sw_sequence_t *seq, const sw_data_t *own, size_t bytes,
                const size_t *each, sw_spot_t *place)
 {
     uint64_t step = ++seq->step;
@@ -64,7 +64,7 @@ int sw_collect(sw_sequence_t *seq, const sw_data_t *own, size_t bytes,
         sw_source_t source = sw_source_own(own->at, bytes);
         int bad = SW_OK;
         if (i != seq->me) {
-            bad = sw_source(seq, i, step, sw_what(HANDED, seq->me), &source);
+            bad = sw_source(seq, i, step, sw_sequence_what(HANDED, seq->me), &source);
             if (bad)
                 source = sw_source_own(NULL, 0);
         }
@@ -83,7 +83,7 @@ int sw_collect(sw_sequence_t *seq, const sw_data_t *own, size_t bytes,
     return rc;
 }
 
-void sw_collect_end(sw_sequence_t *seq, sw_spot_t *place)
+void sw_lend_collect_end(sw_sequence_t *seq, sw_spot_t *place)
 {
     sw_sequence_done(seq, seq->step);
     for (int i = 0; i < seq->n; i++)
@@ -95,7 +95,7 @@ static void post(sw_sequence_t *seq, int keeper, uint64_t step,
                  const sw_exposed_t *list)
 {
     sw_entry_t *e = sw_sequence_claim(seq, step, keeper);
-    e->what = sw_what(LENT, keeper);
+    e->what = sw_sequence_what(LENT, keeper);
     e->form = SW_FORM_NONE;
     e->bytes = list->bytes;
     e->send = list->part;
@@ -120,9 +120,9 @@ void sw_lend(sw_sequence_t *seq, int keeper, sw_spot_t *place, int count,
         sw_expose(seq, &list, lent, bytes, true);
         post(seq, keeper, step, &list);
         if (!seq->broken) {
-            sw_unexpose(&list, true);
+            sw_expose_end(&list, true);
             for (int i = 0; i < count; i++) {
-                sw_unexpose(&each[i], written);
+                sw_expose_end(&each[i], written);
                 place[i].came = lent[i].came;
             }
             sw_temporary_free(lent);
@@ -132,7 +132,7 @@ void sw_lend(sw_sequence_t *seq, int keeper, sw_spot_t *place, int count,
     sw_sequence_done(seq, step);
 }
 
-void sw_borrow_begin(sw_sequence_t *seq)
+void sw_loan_begin(sw_sequence_t *seq)
 {
     seq->step++;
 }
@@ -145,7 +145,7 @@ static struct sw_lent *list_of(sw_sequence_t *seq, int member, int count,
     size_t bytes = (size_t)count * sizeof(struct sw_lent);
     if (!e)
         return NULL;
-    if (e->what != sw_what(LENT, seq->me) || e->bytes != bytes) {
+    if (e->what != sw_sequence_what(LENT, seq->me) || e->bytes != bytes) {
         *rc = sw_sequence_mismatch(seq);
         return NULL;
     }
@@ -159,7 +159,7 @@ static struct sw_lent *list_of(sw_sequence_t *seq, int member, int count,
     return loan->list;
 }
 
-int sw_borrow(sw_sequence_t *seq, int member, bool written, sw_spot_t *place,
+int sw_loan_take(sw_sequence_t *seq, int member, bool written, sw_spot_t *place,
               int count, sw_loan_t *loan)
 {
     int rc = SW_OK;
@@ -187,7 +187,7 @@ int sw_borrow(sw_sequence_t *seq, int member, bool written, sw_spot_t *place,
     return rc;
 }
 
-int sw_give_back(sw_sequence_t *seq, bool written, sw_spot_t *place,
+int sw_loan_return(sw_sequence_t *seq, bool written, sw_spot_t *place,
                  sw_loan_t *loan)
 {
     int rc = SW_OK;
@@ -209,7 +209,7 @@ int sw_give_back(sw_sequence_t *seq, bool written, sw_spot_t *place,
     return rc;
 }
 
-void sw_borrow_end(sw_sequence_t *seq)
+void sw_loan_end(sw_sequence_t *seq)
 {
     sw_sequence_touched(seq);
     sw_sequence_done(seq, seq->step);
@@ -219,7 +219,7 @@ void sw_lend_call(sw_sequence_t *seq)
 {
     uint64_t step = ++seq->step;
     sw_entry_t *e = sw_sequence_claim(seq, step, SW_READ_ALL);
-    e->what = sw_what(CALLED, seq->me);
+    e->what = sw_sequence_what(CALLED, seq->me);
     e->form = SW_FORM_NONE;
     e->bytes = 0;
     sw_sequence_post(seq, e, step);
@@ -230,7 +230,7 @@ bool sw_lend_called(sw_sequence_t *seq, int keeper)
 {
     int rc = SW_OK;
     const sw_entry_t *e = sw_sequence_await(seq, keeper, seq->step + 1, &rc);
-    if (!e || e->what != sw_what(CALLED, keeper))
+    if (!e || e->what != sw_sequence_what(CALLED, keeper))
         return false;
     sw_sequence_done(seq, ++seq->step);
     return true;

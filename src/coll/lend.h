@@ -32,13 +32,13 @@ typedef struct {
 } sw_spot_t;
 
 /* A member hands its block in. */
-SW_API void sw_hand_in(sw_sequence_t *seq, int keeper, const sw_data_t *data,
+SW_API void sw_lend_block(sw_sequence_t *seq, int keeper, const sw_data_t *data,
                        size_t bytes);
 /* The keeper finds the blocks of all, its own as well. `each`: it expects so
  * many bytes of all, and makes them so many; NULL: it expects nothing. */
-SW_API int sw_collect(sw_sequence_t *seq, const sw_data_t *own, size_t bytes,
+SW_API int sw_lend_collect(sw_sequence_t *seq, const sw_data_t *own, size_t bytes,
                       const size_t *each, sw_spot_t *place);
-SW_API void sw_collect_end(sw_sequence_t *seq, sw_spot_t *place);
+SW_API void sw_lend_collect_end(sw_sequence_t *seq, sw_spot_t *place);
 
 /* A member lends `count` places; `written`: the keeper writes them, and `came`
  * of each. A member with none has no part, and waits for nothing. */
@@ -55,12 +55,12 @@ typedef struct {
 
 /* The keeper borrows from any members in one step. Where one of them fails,
  * its places have no bytes. */
-SW_API void sw_borrow_begin(sw_sequence_t *seq);
-SW_API int sw_borrow(sw_sequence_t *seq, int member, bool written,
+SW_API void sw_loan_begin(sw_sequence_t *seq);
+SW_API int sw_loan_take(sw_sequence_t *seq, int member, bool written,
                      sw_spot_t *place, int count, sw_loan_t *loan);
-SW_API int sw_give_back(sw_sequence_t *seq, bool written, sw_spot_t *place,
+SW_API int sw_loan_return(sw_sequence_t *seq, bool written, sw_spot_t *place,
                         sw_loan_t *loan);
-SW_API void sw_borrow_end(sw_sequence_t *seq);
+SW_API void sw_loan_end(sw_sequence_t *seq);
 
 /* The keeper calls: the members lend in the step after this one. */
 SW_API void sw_lend_call(sw_sequence_t *seq);

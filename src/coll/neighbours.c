@@ -63,7 +63,7 @@ static int receive(sw_sequence_t *seq, uint64_t step, uint32_t what,
             int block = index ? index[edge] : 0;
             sw_data_t own = sw_block_data(sends, send, block);
             from.bytes = sw_block(sends, block).bytes;
-            sw_keep(&own, &to, sw_min(from.bytes, room));
+            sw_source_keep(&own, &to, sw_min(from.bytes, room));
         } else {
             bad = source(seq, member, step, what, index, edge, &from);
             if (!bad)
@@ -84,20 +84,20 @@ static void conclude(sw_sequence_t *seq, uint64_t step, bool part,
         return;
     for (int i = 0; i < seq->neighbours->readers; i++)
         sw_sequence_await_done(seq, seq->neighbours->reader[i], step);
-    sw_unexpose(x, false);
+    sw_expose_end(x, false);
 }
 
 int sw_coll_neighbor_allgather(sw_sequence_t *seq, const sw_data_t *send,
                                size_t bytes, void *recv,
                                const sw_blocks_t *recvs)
 {
-    uint32_t what = sw_what(SW_COLL_NEIGHBOR_ALLGATHER, 0);
+    uint32_t what = sw_sequence_what(SW_COLL_NEIGHBOR_ALLGATHER, 0);
     uint64_t step = ++seq->step;
     sw_blocks_t own = {.bytes = bytes, .data = send};
     sw_exposed_t x;
     bool part =
-        sw_offer(seq, step, what, SW_READ_NEIGHBOURS,
-                 sw_eager(seq->team->eager, send->layout), send, bytes, &x);
+        sw_payload_offer(seq, step, what, SW_READ_NEIGHBOURS,
+                 sw_payload_eager(seq->team->eager, send->layout), send, bytes, &x);
     int rc = receive(seq, step, what, NULL, NULL, &own, recv, recvs);
     conclude(seq, step, part, &x);
     return rc;
@@ -107,13 +107,13 @@ int sw_coll_neighbor_alltoall(sw_sequence_t *seq, const void *send,
                               const sw_blocks_t *sends, const int *index,
                               void *recv, const sw_blocks_t *recvs)
 {
-    uint32_t what = sw_what(SW_COLL_NEIGHBOR_ALLTOALL, 0);
+    uint32_t what = sw_sequence_what(SW_COLL_NEIGHBOR_ALLTOALL, 0);
     uint64_t step = ++seq->step;
     const sw_neighbours_t *all = seq->neighbours;
     sw_hand_t hand = {.n = all->outs,
                       .own = -1,
                       .readers = SW_READ_NEIGHBOURS,
-                      .eager = sw_eager(seq->team->eager, sends->data),
+                      .eager = sw_payload_eager(seq->team->eager, sends->data),
                       .to = all->out,
                       .me = seq->me};
     sw_exposed_t x;

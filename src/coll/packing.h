@@ -10,7 +10,7 @@
 
 #include "payload.h"
 
-typedef struct sw_packed {
+typedef struct sw_pack_into {
     _Atomic uint64_t ready;     /* bytes                                    */
     char pad[SW_LINE - 8];
     char data[];

@@ -5,7 +5,7 @@
 
 #include "node/temporary.h"
 
-void *sw_shared_copy(size_t n)
+void *sw_payload_copy(size_t n)
 {
     uint64_t there;
     return sw_temporary_shared(n, &there);
@@ -29,8 +29,8 @@ void sw_expose_at(sw_sequence_t *seq, sw_exposed_t *to, const void *p, size_t n,
     }
     /* One copy of a small private buffer here costs less than a system call
      * in each reader. */
-    if (sw_better_copied(seq, n))
-        to->copy = sw_shared_copy(n);
+    if (sw_payload_better_copied(seq, n))
+        to->copy = sw_payload_copy(n);
     if (!to->copy) {
         to->part.form = SW_FORM_CMA;
         to->part.address = (uint64_t)(uintptr_t)p;
@@ -39,7 +39,7 @@ void sw_expose_at(sw_sequence_t *seq, sw_exposed_t *to, const void *p, size_t n,
     if (in)
         sw_copy(to->copy, p, n);
     to->part.form = SW_FORM_ARENA;
-    to->part.address = sw_shared_at(to->copy, n);
+    to->part.address = sw_show_at_birth(to->copy, n);
 }
 
 void sw_exposed_wrote(const sw_exposed_t *x, size_t at, size_t n)
@@ -52,7 +52,7 @@ void sw_exposed_wrote(const sw_exposed_t *x, size_t at, size_t n)
         sw_show_stage((char *)x->user + at, n);
 }
 
-void sw_unexpose(sw_exposed_t *x, bool out)
+void sw_expose_end(sw_exposed_t *x, bool out)
 {
     if (x->packed)
         sw_temporary_free(x->packed);
@@ -99,7 +99,7 @@ static char *claim(sw_sequence_t *seq, uint64_t step, uint32_t what,
                                                         e);
 }
 
-void sw_stage(sw_sequence_t *seq, uint64_t step, uint32_t what, int readers,
+void sw_payload_stage(sw_sequence_t *seq, uint64_t step, uint32_t what, int readers,
               const void *p, size_t n)
 {
     sw_entry_t *e;
@@ -107,7 +107,7 @@ void sw_stage(sw_sequence_t *seq, uint64_t step, uint32_t what, int readers,
     sw_sequence_post(seq, e, step);
 }
 
-void sw_stage_data(sw_sequence_t *seq, uint64_t step, uint32_t what,
+void sw_payload_stage_data(sw_sequence_t *seq, uint64_t step, uint32_t what,
                    int readers, const sw_data_t *data, size_t n)
 {
     sw_entry_t *e;
@@ -115,7 +115,7 @@ void sw_stage_data(sw_sequence_t *seq, uint64_t step, uint32_t what,
     sw_sequence_post(seq, e, step);
 }
 
-void sw_stage_failure(sw_sequence_t *seq, uint64_t step, uint32_t what,
+void sw_payload_stage_failure(sw_sequence_t *seq, uint64_t step, uint32_t what,
                       int readers, int why)
 {
     sw_entry_t *e = sw_sequence_claim(seq, step, readers);
@@ -125,18 +125,18 @@ void sw_stage_failure(sw_sequence_t *seq, uint64_t step, uint32_t what,
     sw_sequence_post(seq, e, step);
 }
 
-bool sw_offer(sw_sequence_t *seq, uint64_t step, uint32_t what, int readers,
+bool sw_payload_offer(sw_sequence_t *seq, uint64_t step, uint32_t what, int readers,
               size_t eager, const sw_data_t *data, size_t n, sw_exposed_t *x)
 {
     sw_shown_t shown;
     bool shows =
         data->layout && n > eager && sw_expose_shown(seq, data, n, &shown);
     uint64_t direct = data->layout || n <= eager
-                          ? UINT64_MAX : sw_direct(seq->team, data->at, n);
+                          ? UINT64_MAX : sw_payload_direct(seq->team, data->at, n);
     /* Where it fits the staging, a copy there beats an exposed copy. */
     if (n <= eager ||
         (n <= seq->team->stage_max && !shows && direct == UINT64_MAX)) {
-        sw_stage_data(seq, step, what, readers, data, n);
+        sw_payload_stage_data(seq, step, what, readers, data, n);
         return false;
     }
     sw_entry_t *e = sw_sequence_claim(seq, step, readers);

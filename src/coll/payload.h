@@ -19,7 +19,7 @@
 
 /* Do the members do better with a shared copy of n > 0 bytes of private memory?
  * They can read and write it where it is, too. */
-static inline bool sw_better_copied(const sw_sequence_t *seq, size_t n)
+static inline bool sw_payload_better_copied(const sw_sequence_t *seq, size_t n)
 {
     return seq->team->arena &&
            (n <= SW_COPY_MAX || !seq->team->cma ||
@@ -28,11 +28,11 @@ static inline bool sw_better_copied(const sw_sequence_t *seq, size_t n)
 
 /* n > 0 bytes that the other members map; NULL: there are none. The members
  * then reach the memory itself, in the form SW_FORM_CMA (ask.h). */
-void *sw_shared_copy(size_t n);
+void *sw_payload_copy(size_t n);
 
 /* Where the others find this memory without a system call, or UINT64_MAX. A
  * collective asks once of a buffer, since each time counts as a use. */
-static inline uint64_t sw_direct(const sw_team_t *team, const void *p,
+static inline uint64_t sw_payload_direct(const sw_team_t *team, const void *p,
                                  size_t n)
 {
     return team->arena && n ? sw_show(p, n) : UINT64_MAX;
@@ -45,7 +45,7 @@ typedef struct {
     sw_part_t part;
     void *user, *copy;
     size_t bytes;
-    struct sw_packed *packed;   /* what is exposed, if it was made for that */
+    struct sw_pack_into *packed;   /* what is exposed, if it was made for that */
 } sw_exposed_t;
 
 /* Exposes [p, p+n), which is at `direct`. `in`: the others will read what it
@@ -55,13 +55,13 @@ void sw_expose_at(sw_sequence_t *seq, sw_exposed_t *to, const void *p, size_t n,
 static inline void sw_expose(sw_sequence_t *seq, sw_exposed_t *to,
                              const void *p, size_t n, bool in)
 {
-    sw_expose_at(seq, to, p, n, sw_direct(seq->team, p, n), in);
+    sw_expose_at(seq, to, p, n, sw_payload_direct(seq->team, p, n), in);
 }
 /* The owner has written n bytes at `at` of the exposed memory: lets the others
- * read them, and sw_unexpose keep them. */
+ * read them, and sw_expose_end keep them. */
 void sw_exposed_wrote(const sw_exposed_t *x, size_t at, size_t n);
 /* Ends the exposure. `out`: the others have written the memory. */
-void sw_unexpose(sw_exposed_t *x, bool out);
+void sw_expose_end(sw_exposed_t *x, bool out);
 
 /* Exposes data with gaps, which the others read piece by piece. False: pieces
  * are shorter than a cache line, or out of reach; the caller packs instead. */
@@ -87,32 +87,32 @@ bool sw_show_blocks(sw_sequence_t *seq, sw_entry_t *e, uint64_t step,
 
 /* Staging: posts a copy of `n` bytes as this step's payload, inside the entry
  * or in the staging: n <= stage_max. The caller may go on at once. */
-void sw_stage(sw_sequence_t *seq, uint64_t step, uint32_t what, int readers,
+void sw_payload_stage(sw_sequence_t *seq, uint64_t step, uint32_t what, int readers,
               const void *p, size_t n);
-void sw_stage_data(sw_sequence_t *seq, uint64_t step, uint32_t what,
+void sw_payload_stage_data(sw_sequence_t *seq, uint64_t step, uint32_t what,
                    int readers, const sw_data_t *data, size_t n);
 
 /* Has a step that ends so left without meaning what others read of it? The
  * failure, or 0: what else goes wrong is the program's doing, and has
  * results. */
-static inline int sw_hollow(int rc)
+static inline int sw_payload_hollow(int rc)
 {
     return rc == SW_UNREACHABLE || rc == SW_NO_ROOM ? rc : 0;
 }
 
 /* Tells the readers of this step that there is no payload, and why. */
-void sw_stage_failure(sw_sequence_t *seq, uint64_t step, uint32_t what,
+void sw_payload_stage_failure(sw_sequence_t *seq, uint64_t step, uint32_t what,
                       int readers, int why);
 
 /* Offering: posts `n` bytes in the form that suits: staged (up to `eager`),
  * shown, or as an exposed part. For the last two it returns true: the caller
- * waits for the readers' done, then calls sw_unexpose(x, false). Members may
+ * waits for the readers' done, then calls sw_expose_end(x, false). Members may
  * choose differently, since the choice depends on where the buffer lies. */
-bool sw_offer(sw_sequence_t *seq, uint64_t step, uint32_t what, int readers,
+bool sw_payload_offer(sw_sequence_t *seq, uint64_t step, uint32_t what, int readers,
               size_t eager, const sw_data_t *data, size_t n, sw_exposed_t *x);
 
 /* Up to how many bytes are staged, where `eager` is for data without gaps. */
-static inline size_t sw_eager(size_t eager, bool gaps)
+static inline size_t sw_payload_eager(size_t eager, bool gaps)
 {
     return gaps ? sw_min(eager, SW_SHOWN_MIN) : eager;
 }
@@ -120,13 +120,13 @@ static inline size_t sw_eager(size_t eager, bool gaps)
 /* Ends a step in which all offer to all. `part`: we offered our own memory, so
  * we wait for the readers. `seen_all`: we have seen every member's entry, so
  * every member is done with the step before. */
-static inline void sw_conclude(sw_sequence_t *seq, uint64_t step, bool part,
+static inline void sw_payload_conclude(sw_sequence_t *seq, uint64_t step, bool part,
                                sw_exposed_t *x, bool seen_all)
 {
     sw_sequence_done(seq, step);
     if (part) {
         sw_sequence_await_done_all(seq, step);
-        sw_unexpose(x, false);
+        sw_expose_end(x, false);
     } else if (seen_all) {
         seq->acked = step - 1;
     }

@@ -25,9 +25,9 @@ static int staged(sw_sequence_t *seq, int root, uint32_t what,
         sw_source_t from[SW_FLAT];
         rc = sw_sources(seq, step, what, in, n * r->elem, from);
         if (!rc)
-            rc = sw_combine(seq, r, from, seq->n, 0, out, n);
+            rc = sw_reducer_combine(seq, r, from, seq->n, 0, out, n);
     } else {
-        sw_stage(seq, step, what, root, in, n * r->elem);
+        sw_payload_stage(seq, step, what, root, in, n * r->elem);
     }
     sw_sequence_done(seq, step);
     return rc;
@@ -50,10 +50,10 @@ static int climbed(sw_sequence_t *seq, int root, uint32_t what,
     if (seq->me == 0) {
         SW_BYTES(result, bytes);
         rc = sw_climb(seq, step, what, 0, r, in, result, n);
-        if (sw_unlikely(sw_hollow(rc)))
-            sw_stage_failure(seq, pass, what, root, rc);
+        if (sw_unlikely(sw_payload_hollow(rc)))
+            sw_payload_stage_failure(seq, pass, what, root, rc);
         else
-            sw_stage(seq, pass, what, root, result, bytes);
+            sw_payload_stage(seq, pass, what, root, result, bytes);
     } else {
         rc = sw_climb(seq, step, what, 0, r, in, NULL, n);
     }
@@ -78,13 +78,13 @@ static int put_slice(sw_sequence_t *seq, int root, const sw_reducer_t *r,
     char *to = seq->me == root ? (char *)own + at
                                : sw_peer_window(seq->peer[root], out, at);
     if (to || s.count == 0)
-        return sw_combine(seq, r, from, seq->n, at, to, s.count);
+        return sw_reducer_combine(seq, r, from, seq->n, at, to, s.count);
     size_t step = sw_max(BLOCK / r->elem, 1);
     char *block = malloc(step * r->elem);
     int rc = block ? SW_OK : SW_NO_ROOM;
     for (size_t i = 0; i < s.count && !rc; i += step) {
         size_t now = sw_min(step, s.count - i);
-        rc = sw_combine(seq, r, from, seq->n, at + i * r->elem, block, now);
+        rc = sw_reducer_combine(seq, r, from, seq->n, at + i * r->elem, block, now);
         if (!rc)
             rc = sw_sequence_write(seq, root, out, at + i * r->elem, block,
                                    now * r->elem);
@@ -103,7 +103,7 @@ static int sliced(sw_sequence_t *seq, int root, uint32_t what,
     bool is_root = seq->me == root;
     int rc = sw_exchange(seq, step, what, in, is_root ? out : NULL,
                          n * r->elem, &x, from, outs);
-    sw_slice_t s = sw_slice(n, seq->n, seq->me, sw_grain(r->elem));
+    sw_slice_t s = sw_slice(n, seq->n, seq->me, sw_slice_grain(r->elem));
     if (!rc && !sw_sequence_touch(seq))
         rc = SW_BROKEN;
     if (!rc) {
@@ -112,7 +112,7 @@ static int sliced(sw_sequence_t *seq, int root, uint32_t what,
     }
     if (is_root)
         sw_exposed_wrote(&x.out, s.start * r->elem, s.count * r->elem);
-    sw_sequence_fail(seq, step, sw_hollow(rc));
+    sw_sequence_fail(seq, step, sw_payload_hollow(rc));
     sw_sequence_done(seq, step);
     sw_sequence_await_done_all(seq, step);
     sw_exchange_end(&x, is_root);
@@ -122,7 +122,7 @@ static int sliced(sw_sequence_t *seq, int root, uint32_t what,
 int sw_coll_reduce(sw_sequence_t *seq, int root, const sw_reducer_t *r,
                    const void *in, void *out, size_t n)
 {
-    uint32_t what = sw_what(SW_COLL_REDUCE, root);
+    uint32_t what = sw_sequence_what(SW_COLL_REDUCE, root);
     size_t bytes = n * r->elem;
     if (seq->n > SW_FLAT && bytes <= seq->team->stage_max)
         return climbed(seq, root, what, r, in, out, n);

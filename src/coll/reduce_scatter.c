@@ -35,7 +35,7 @@ int sw_coll_reduce_scatter(sw_sequence_t *seq, const sw_reducer_t *r,
                            const void *in, void *out, const size_t *counts,
                            size_t block_count)
 {
-    uint32_t what = sw_what(SW_COLL_REDUCE_SCATTER, 0);
+    uint32_t what = sw_sequence_what(SW_COLL_REDUCE_SCATTER, 0);
     uint64_t step = ++seq->step;
     size_t total, start = place(seq, counts, block_count, &total);
     size_t mine = counts ? counts[seq->me] : block_count;
@@ -44,14 +44,14 @@ int sw_coll_reduce_scatter(sw_sequence_t *seq, const sw_reducer_t *r,
     void *to = aside(in, out, mine * r->elem);
     sw_data_t data = sw_data_plain(in);
     sw_exposed_t x;
-    bool part = sw_offer(seq, step, what, SW_READ_ALL, seq->team->eager_all,
+    bool part = sw_payload_offer(seq, step, what, SW_READ_ALL, seq->team->eager_all,
                          &data, bytes, &x);
     int rc = sw_sources(seq, step, what, in, bytes, from);
     if (!rc)
-        rc = to || !mine ? sw_combine(seq, r, from, seq->n, start * r->elem,
+        rc = to || !mine ? sw_reducer_combine(seq, r, from, seq->n, start * r->elem,
                                       to, mine)
                          : SW_NO_ROOM;
-    sw_conclude(seq, step, part, &x, true);
+    sw_payload_conclude(seq, step, part, &x, true);
     if (to != out) {
         if (to && !rc)
             sw_copy(out, to, mine * r->elem);

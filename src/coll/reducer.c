@@ -81,7 +81,7 @@ static int combine_copies(sw_scratch_t *keep, const sw_reducer_t *r,
     return rc;
 }
 
-int sw_combine_in(sw_scratch_t *keep, const sw_reducer_t *r,
+int sw_reducer_combine_in(sw_scratch_t *keep, const sw_reducer_t *r,
                   sw_order_t order, const sw_source_t *from, int count,
                   uint64_t offset, void *to, size_t n)
 {

@@ -26,14 +26,14 @@ typedef struct sw_reducer {
  * elements at byte offset `offset` of the sources. `to` is this process's
  * memory and may be one of the sources (at the same offset). Returns SW_OK,
  * SW_NO_ROOM or SW_UNREACHABLE. */
-int sw_combine_in(sw_scratch_t *scratch, const sw_reducer_t *r,
+int sw_reducer_combine_in(sw_scratch_t *scratch, const sw_reducer_t *r,
                   sw_order_t order, const sw_source_t *from, int count,
                   uint64_t offset, void *to, size_t n);
-static inline int sw_combine(sw_sequence_t *seq, const sw_reducer_t *r,
+static inline int sw_reducer_combine(sw_sequence_t *seq, const sw_reducer_t *r,
                              const sw_source_t *from, int count,
                              uint64_t offset, void *to, size_t n)
 {
-    return sw_combine_in(&seq->scratch, r, SW_ORDER_TREE, from, count,
+    return sw_reducer_combine_in(&seq->scratch, r, SW_ORDER_TREE, from, count,
                          offset, to, n);
 }
 

@@ -28,7 +28,7 @@ static int staged(sw_sequence_t *seq, bool exclusive, uint32_t what,
     SW_ARRAY(sw_source_t, from, seq->n);
     /* No member reads the last one's. */
     if (seq->me < seq->n - 1)
-        sw_stage(seq, step, what, SW_READ_ALL, in, bytes);
+        sw_payload_stage(seq, step, what, SW_READ_ALL, in, bytes);
     int rc = SW_OK, count = seq->me + !exclusive;
     from[seq->me] = sw_source_own(in, bytes);
     for (int i = 0; i < seq->me; i++) {
@@ -38,7 +38,7 @@ static int staged(sw_sequence_t *seq, bool exclusive, uint32_t what,
         rc = rc ? rc : bad;
     }
     if (!rc && count)
-        rc = sw_combine_in(&seq->scratch, r, SW_ORDER_LINE, from, count, 0,
+        rc = sw_reducer_combine_in(&seq->scratch, r, SW_ORDER_LINE, from, count, 0,
                            out, n);
     sw_sequence_done(seq, step);
     return rc;
@@ -58,13 +58,13 @@ static int passed_on(sw_sequence_t *seq, bool exclusive, uint32_t what,
         if (!rc && from[0].bytes != bytes)
             rc = SW_TRUNCATED;
         if (!rc && (next < seq->n || !exclusive))
-            rc = sw_combine(seq, r, from, 2, 0, prefix, n);
+            rc = sw_reducer_combine(seq, r, from, 2, 0, prefix, n);
     }
     const void *mine = seq->me > 0 && !rc ? prefix : in;
-    if (next < seq->n && sw_unlikely(sw_hollow(rc)))
-        sw_stage_failure(seq, step, what, next, rc);
+    if (next < seq->n && sw_unlikely(sw_payload_hollow(rc)))
+        sw_payload_stage_failure(seq, step, what, next, rc);
     else if (next < seq->n)
-        sw_stage(seq, step, what, next, mine, bytes);
+        sw_payload_stage(seq, step, what, next, mine, bytes);
     if (!rc && !exclusive && out != mine)
         sw_copy(out, mine, bytes);
     if (!rc && exclusive && seq->me > 0)
@@ -130,7 +130,7 @@ static int sliced(sw_sequence_t *seq, bool exclusive, uint32_t what,
     bool has_out = !exclusive || seq->me > 0;
     int rc = sw_exchange(seq, step, what, in, has_out ? out : NULL,
                          n * r->elem, &x, from, outs);
-    sw_slice_t s = sw_slice(n, seq->n, seq->me, sw_grain(r->elem));
+    sw_slice_t s = sw_slice(n, seq->n, seq->me, sw_slice_grain(r->elem));
     size_t each = sw_max(BLOCK / r->elem, 1);
     size_t half = sw_round_up(each * r->elem, SW_LINE);
     char *scratch = sw_scratch(&seq->scratch, 2 * half);
@@ -144,7 +144,7 @@ static int sliced(sw_sequence_t *seq, bool exclusive, uint32_t what,
     sw_sequence_touched(seq);
     if (has_out)
         sw_exposed_wrote(&x.out, s.start * r->elem, s.count * r->elem);
-    sw_sequence_fail(seq, step, sw_hollow(rc));
+    sw_sequence_fail(seq, step, sw_payload_hollow(rc));
     sw_sequence_done(seq, step);
     sw_sequence_await_done_all(seq, step);
     sw_exchange_end(&x, has_out);
@@ -154,7 +154,7 @@ static int sliced(sw_sequence_t *seq, bool exclusive, uint32_t what,
 int sw_coll_scan(sw_sequence_t *seq, bool exclusive, const sw_reducer_t *r,
                  const void *in, void *out, size_t n)
 {
-    uint32_t what = sw_what(exclusive ? SW_COLL_EXSCAN : SW_COLL_SCAN, 0);
+    uint32_t what = sw_sequence_what(exclusive ? SW_COLL_EXSCAN : SW_COLL_SCAN, 0);
     if (n * r->elem < seq->team->slice)
         return seq->team->crowded
                    ? passed_on(seq, exclusive, what, r, in, out, n)

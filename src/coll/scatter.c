@@ -11,14 +11,14 @@ static void keep_own(const void *send, const sw_blocks_t *blocks, int root,
 {
     sw_data_t own = sw_block_data(blocks, send, root);
     if (recv)
-        sw_keep(&own, recv, sw_min(sw_block(blocks, root).bytes, bytes));
+        sw_source_keep(&own, recv, sw_min(sw_block(blocks, root).bytes, bytes));
 }
 
 int sw_coll_scatter(sw_sequence_t *seq, int root, const void *send,
                     const sw_blocks_t *blocks, const sw_data_t *recv,
                     size_t bytes)
 {
-    uint32_t what = sw_what(SW_COLL_SCATTER, root);
+    uint32_t what = sw_sequence_what(SW_COLL_SCATTER, root);
     uint64_t step = ++seq->step;
     if (seq->me != root) {
         /* A member that receives nothing does not wait. */
@@ -29,7 +29,7 @@ int sw_coll_scatter(sw_sequence_t *seq, int root, const void *send,
     }
     sw_exposed_t x = {.copy = NULL};
     sw_hand_t hand =
-        sw_hand_all(seq, sw_eager(seq->team->eager, blocks->data));
+        sw_hand_all(seq, sw_payload_eager(seq->team->eager, blocks->data));
     bool part = sw_deal(seq, step, what, &hand, send, blocks, &x);
     sw_sequence_done(seq, step);
     /* A root that receives into what it sends (some hosts bear with it) must
@@ -39,7 +39,7 @@ int sw_coll_scatter(sw_sequence_t *seq, int root, const void *send,
         keep_own(send, blocks, root, recv, bytes);
     if (part) {
         sw_sequence_await_done_all(seq, step);
-        sw_unexpose(&x, false);
+        sw_expose_end(&x, false);
     }
     if (last)
         keep_own(send, blocks, root, recv, bytes);

@@ -100,7 +100,7 @@ enum {
 
 typedef struct {
     _Atomic uint64_t posted;    /* the step whose entry this is            */
-    uint32_t what;          /* sw_what(): collective and root, for checks  */
+    uint32_t what;          /* sw_sequence_what(): collective and root, for checks  */
     uint16_t form;          /* sw_form_t of the payload                    */
     uint16_t place;         /* in the staging, in lines, if used           */
     uint64_t bytes;         /* of the payload                              */
@@ -226,7 +226,7 @@ SW_API size_t sw_sequence_bytes(int n, size_t *zeroed);
 
 /* Steps ---------------------------------------------------------------- */
 
-static inline uint32_t sw_what(int collective, int root)
+static inline uint32_t sw_sequence_what(int collective, int root)
 {
     return (uint32_t)collective << 24 | ((uint32_t)root & 0xffffff);
 }

@@ -14,6 +14,12 @@ typedef struct {
     size_t start, count;    /* units */
 } sw_slice_t;
 
+/* Units per cache line, for slices of `elem`-byte elements. */
+static inline size_t sw_slice_grain(size_t elem)
+{
+    return elem < SW_LINE ? SW_LINE / elem : 1;
+}
+
 /* `grain`: units per cache line, at least 1. */
 static inline sw_slice_t sw_slice(size_t n, int parts, int index, size_t grain)
 {

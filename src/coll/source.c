@@ -131,7 +131,7 @@ int sw_source_spread(const sw_source_t *from, const sw_data_t *to, size_t n)
     return rc;
 }
 
-void sw_keep(const sw_data_t *from, const sw_data_t *to, size_t n)
+void sw_source_keep(const sw_data_t *from, const sw_data_t *to, size_t n)
 {
     if (n == 0 || (from->at == to->at && from->layout == to->layout))
         return;

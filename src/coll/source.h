@@ -10,7 +10,7 @@ typedef struct {
     const char *at;             /* readable here, or NULL: one of these, or
                                    by CMA                                   */
     const sw_shown_t *shown;    /* valid until this reader is done          */
-    const struct sw_packed *packed;     /* from data[before] on             */
+    const struct sw_pack_into *packed;     /* from data[before] on             */
     uint64_t before;
     sw_sequence_t *seq;         /* its reader's                             */
     int member;                 /* that it is of                            */
@@ -22,7 +22,7 @@ typedef struct {
 /* Describes a packed payload from byte `before` on; whose it is, is set. */
 void sw_source_packed(const sw_entry_t *e, uint64_t before, sw_source_t *to);
 /* Waits for a member's payload of this step. Returns SW_OK, SW_MISMATCH, or why
- * the member has none (sw_stage_failure). */
+ * the member has none (sw_payload_stage_failure). */
 int sw_source(sw_sequence_t *seq, int member, uint64_t step, uint32_t what,
               sw_source_t *to);
 /* This process's own memory as a source. */
@@ -56,6 +56,6 @@ static inline int sw_source_put(const sw_source_t *from, const sw_data_t *to,
 
 /* Copies a member's own data from its send buffer to its receive buffer. Both
  * may be the same, and hosts accept buffers that overlap. */
-SW_API void sw_keep(const sw_data_t *from, const sw_data_t *to, size_t n);
+SW_API void sw_source_keep(const sw_data_t *from, const sw_data_t *to, size_t n);
 
 #endif

@@ -27,19 +27,19 @@ enum {
 };
 
 /* Print "straightway: ..." on stderr and exit. */
-void sw_fail(int status, const char *format, ...)
+void sw_command_fail(int status, const char *format, ...)
     __attribute__((noreturn, format(printf, 2, 3)));
-void *sw_grab(size_t size);                 /* malloc or fail               */
-char *sw_text(const char *format, ...)      /* asprintf or fail             */
+void *sw_command_grab(size_t size);                 /* malloc or fail               */
+char *sw_command_text(const char *format, ...)      /* asprintf or fail             */
     __attribute__((format(printf, 1, 2)));
 
 /* The nearest of `names` (NULL-ended) to a mistyped word, or NULL when none
  * is near enough to be what was meant. */
-const char *sw_nearest(const char *word, const char *const *names);
+const char *sw_command_nearest(const char *word, const char *const *names);
 
 /* Where this command lies: the folder of its executable. */
-const char *sw_bin_dir(void);
-const char *sw_self(void);
+const char *sw_command_bin_dir(void);
+const char *sw_command_self(void);
 
 /* options.c: `run`'s own options and the table of settings ------------- */
 
@@ -58,7 +58,7 @@ typedef struct {
  * mistake. */
 void sw_read_options(char **argv, sw_run_options_t *to);
 void sw_print_run_help(const char *command);   /* "run", "profile" */
-void sw_print_help(void);
+void sw_command_print_help(void);
 
 /* elf.c: what a file is, and what it asks the dynamic linker for -------- */
 
@@ -80,16 +80,16 @@ typedef struct {
     char *rpath, *runpath;          /* or NULL                              */
 } sw_file_t;
 
-void sw_file_read(const char *path, sw_file_t *to);
+void sw_record_file_read(const char *path, sw_file_t *to);
 /* The path of the MPI library that `path` loads, itself or through another
  * library, as the dynamic linker would find it; NULL if none. */
-char *sw_find_mpi_library(const char *path);
+char *sw_command_find_mpi_library(const char *path);
 /* The runtime of a sanitizer that `path` itself needs, likewise: it must come
  * before all other libraries. And whether a library is one, by its name. */
-char *sw_find_sanitizer(const char *path);
-bool sw_is_sanitizer(const char *name);
+char *sw_command_find_sanitizer(const char *path);
+bool sw_command_is_sanitizer(const char *name);
 /* Look `name` up in PATH as execvp does; NULL if it is nowhere. */
-char *sw_find_program(const char *name);
+char *sw_command_find_program(const char *name);
 
 /* launcher.c: the launcher that belongs to a program -------------------- */
 

@@ -60,7 +60,7 @@ static char *string_at(bytes_t file, uint64_t offset)
     if (offset >= file.size)
         return NULL;
     size_t n = strnlen(file.at + offset, file.size - offset);
-    return n < file.size - offset ? sw_text("%s", file.at + offset) : NULL;
+    return n < file.size - offset ? sw_command_text("%s", file.at + offset) : NULL;
 }
 
 /* A virtual address as an offset in the file, or UINT64_MAX. */
@@ -146,7 +146,7 @@ static void read_script(bytes_t file, sw_file_t *to)
         snprintf(to->interpreter, sizeof to->interpreter, "%s", word);
 }
 
-void sw_file_read(const char *path, sw_file_t *to)
+void sw_record_file_read(const char *path, sw_file_t *to)
 {
     memset(to, 0, sizeof *to);
     bytes_t file;
@@ -168,17 +168,17 @@ static void file_release(sw_file_t *file)
     free(file->runpath);
 }
 
-char *sw_find_program(const char *name)
+char *sw_command_find_program(const char *name)
 {
     if (strchr(name, '/'))
-        return sw_text("%s", name);
+        return sw_command_text("%s", name);
     const char *path = getenv("PATH");
     if (!path)
         path = "/usr/local/bin:/usr/bin:/bin";
     while (true) {
         int n = (int)strcspn(path, ":");
-        char *full = n ? sw_text("%.*s/%s", n, path, name)
-                       : sw_text("./%s", name);
+        char *full = n ? sw_command_text("%.*s/%s", n, path, name)
+                       : sw_command_text("./%s", name);
         struct stat st;
         if (!stat(full, &st) && S_ISREG(st.st_mode) && !access(full, X_OK))
             return full;
@@ -223,12 +223,12 @@ static char *find_in(const char *folders, const char *separators,
         for (int i = 0; i < 2 && !path; i++) {
             int m = (int)strlen(origins[i]);
             if (n >= m && !strncmp(folders, origins[i], (size_t)m))
-                path = sw_text("%s%.*s/%s", real ? real : ".", n - m,
+                path = sw_command_text("%s%.*s/%s", real ? real : ".", n - m,
                                folders + m, name);
         }
         if (!path)
-            path = n ? sw_text("%.*s/%s", n, folders, name)
-                     : sw_text("./%s", name);
+            path = n ? sw_command_text("%.*s/%s", n, folders, name)
+                     : sw_command_text("./%s", name);
         if (usable_library(path))
             found = path;
         else
@@ -289,7 +289,7 @@ static char *find_library(const char *name, const sw_file_t *file,
                           const char *user)
 {
     if (strchr(name, '/'))
-        return sw_text("%s", name);
+        return sw_command_text("%s", name);
     char *path = NULL;
     if (!file->runpath)
         path = find_in(file->rpath, ":", name, user);
@@ -306,7 +306,7 @@ static char *find_library(const char *name, const sw_file_t *file,
     return path;
 }
 
-bool sw_is_sanitizer(const char *name)
+bool sw_command_is_sanitizer(const char *name)
 {
     static const char *const names[] = {
         "libasan.so", "libtsan.so", "liblsan.so", "libhwasan.so",
@@ -317,13 +317,13 @@ bool sw_is_sanitizer(const char *name)
     return false;
 }
 
-char *sw_find_sanitizer(const char *path)
+char *sw_command_find_sanitizer(const char *path)
 {
     sw_file_t file;
     char *found = NULL;
-    sw_file_read(path, &file);
+    sw_record_file_read(path, &file);
     for (int i = 0; file.needed[i] && !found; i++)
-        if (sw_is_sanitizer(file.needed[i]))
+        if (sw_command_is_sanitizer(file.needed[i]))
             found = find_library(file.needed[i], &file, path);
     file_release(&file);
     return found;
@@ -351,17 +351,17 @@ static bool is_system(const char *name)
     return false;
 }
 
-char *sw_find_mpi_library(const char *path)
+char *sw_command_find_mpi_library(const char *path)
 {
     /* Breadth first, as the linker loads: the program's own need wins. */
     enum { MOST = 256 };
     static char *queue[MOST];
     int head = 0, tail = 0;
-    queue[tail++] = sw_text("%s", path);
+    queue[tail++] = sw_command_text("%s", path);
     while (head < tail) {
         sw_file_t file;
         const char *user = queue[head++];
-        sw_file_read(user, &file);
+        sw_record_file_read(user, &file);
         for (int i = 0; file.needed[i]; i++)
             if (is_mpi(file.needed[i]))
                 return find_library(file.needed[i], &file, user);

@@ -33,12 +33,12 @@ static bool runnable(const char *path)
 static char *folder_of(const char *path)
 {
     const char *slash = strrchr(path, '/');
-    return slash ? sw_text("%.*s", (int)(slash - path), path) : sw_text(".");
+    return slash ? sw_command_text("%.*s", (int)(slash - path), path) : sw_command_text(".");
 }
 
 static bool has(const char *folder, const char *name)
 {
-    char *path = sw_text("%s/%s", folder, name);
+    char *path = sw_command_text("%s/%s", folder, name);
     bool there = !access(path, F_OK);
     free(path);
     return there;
@@ -89,7 +89,7 @@ static char *find_in_folder(const char *folder, family_t family)
 {
     folder = folder_named(folder);
     for (int i = 0; names[family][i]; i++) {
-        char *path = sw_text("%s/%s", folder, names[family][i]);
+        char *path = sw_command_text("%s/%s", folder, names[family][i]);
         if (runnable(path)) {
             family_t found = family_of(path);
             if (family == ANY || found == ANY || found == family)
@@ -107,7 +107,7 @@ static char *find_in_path(family_t family)
         path = "/usr/local/bin:/usr/bin:/bin";
     while (true) {
         int n = (int)strcspn(path, ":");
-        char *folder = n ? sw_text("%.*s", n, path) : sw_text(".");
+        char *folder = n ? sw_command_text("%.*s", n, path) : sw_command_text(".");
         char *found = find_in_folder(folder, family);
         free(folder);
         if (found || !path[n])
@@ -122,7 +122,7 @@ static char *find_near_library(const char *library, family_t family)
 {
     char *folder = folder_of(library), *found = NULL;
     for (int up = 0; up < 5 && !found && *folder; up++) {
-        char *bin = sw_text("%s/bin", folder);
+        char *bin = sw_command_text("%s/bin", folder);
         found = find_in_folder(bin, family);
         free(bin);
         char *next = folder_of(folder);
@@ -156,15 +156,15 @@ static void find_named(const char *mpi, sw_launcher_t *to)
 {
     if (strchr(mpi, '/') || !access(mpi, F_OK)) {
         if (runnable(mpi)) {
-            done(to, sw_text("%s", mpi), "given with --mpi");
+            done(to, sw_command_text("%s", mpi), "given with --mpi");
             return;
         }
-        char *bin = sw_text("%s/bin", mpi);
+        char *bin = sw_command_text("%s/bin", mpi);
         char *found = find_in_folder(bin, ANY);
         if (!found)
             found = find_in_folder(mpi, ANY);
         if (!found)
-            sw_fail(SW_EXIT_USAGE, "--mpi %s: no mpiexec in %s", mpi, bin);
+            sw_command_fail(SW_EXIT_USAGE, "--mpi %s: no mpiexec in %s", mpi, bin);
         done(to, found, "in the installation given with --mpi");
         return;
     }
@@ -186,35 +186,35 @@ static void find_named(const char *mpi, sw_launcher_t *to)
             continue;
         char *found = NULL;
         if (i < 2) {
-            found = find_in_folder(sw_bin_dir(), known[i].family);
+            found = find_in_folder(sw_command_bin_dir(), known[i].family);
             if (!found)
                 found = find_in_path(known[i].family);
         } else if (getenv("I_MPI_ROOT")) {
-            char *bin = sw_text("%s/bin", getenv("I_MPI_ROOT"));
+            char *bin = sw_command_text("%s/bin", getenv("I_MPI_ROOT"));
             found = find_in_folder(bin, MPICH);
-        } else if ((found = sw_find_program("impi_info"))) {
+        } else if ((found = sw_command_find_program("impi_info"))) {
             found = find_in_folder(folder_of(found), MPICH);
         }
         for (int k = 0; !found && known[i].folders[k]; k++)
             found = find_in_folder(known[i].folders[k], known[i].family);
         if (!found)
-            sw_fail(SW_EXIT_FAILURE, "--mpi %s: no launcher of it in PATH nor "
+            sw_command_fail(SW_EXIT_FAILURE, "--mpi %s: no launcher of it in PATH nor "
                     "in its usual folders\n"
                     "  give the folder it is installed in: --mpi /path/to/mpi",
                     mpi);
         done(to, found, "of the MPI named with --mpi");
         return;
     }
-    char *program = sw_find_program(mpi);       /* --mpi srun */
+    char *program = sw_command_find_program(mpi);       /* --mpi srun */
     if (program) {
         done(to, program, "given with --mpi");
         return;
     }
-    const char *near = sw_nearest(mpi, words);
+    const char *near = sw_command_nearest(mpi, words);
     if (near)
-        sw_fail(SW_EXIT_USAGE, "--mpi %s: unknown; did you mean %s?", mpi,
+        sw_command_fail(SW_EXIT_USAGE, "--mpi %s: unknown; did you mean %s?", mpi,
                 near);
-    sw_fail(SW_EXIT_USAGE, "--mpi %s: neither a folder, nor a launcher, nor "
+    sw_command_fail(SW_EXIT_USAGE, "--mpi %s: neither a folder, nor a launcher, nor "
             "one of openmpi, mpich, intel", mpi);
 }
 
@@ -222,16 +222,16 @@ static void find_named(const char *mpi, sw_launcher_t *to)
 static char *find_near_interpreter(const char *program, const char **why)
 {
     sw_file_t file;
-    sw_file_read(program, &file);
+    sw_record_file_read(program, &file);
     char *interpreter = file.kind == SW_FILE_SCRIPT && *file.interpreter
-        ? sw_find_program(file.interpreter) : sw_text("%s", program);
+        ? sw_command_find_program(file.interpreter) : sw_command_text("%s", program);
     char *found = NULL;
     *why = "beside the interpreter";
     if (interpreter)
         found = find_in_folder(folder_of(interpreter), ANY);
     if (!found) {
         *why = "beside straightway";
-        found = find_in_folder(sw_bin_dir(), ANY);
+        found = find_in_folder(sw_command_bin_dir(), ANY);
     }
     if (!found) {
         *why = "the first in PATH";
@@ -246,7 +246,7 @@ void sw_find_launcher(const char *program, const char *mpi, sw_launcher_t *to)
         find_named(mpi, to);
         return;
     }
-    char *library = sw_find_mpi_library(program);
+    char *library = sw_command_find_mpi_library(program);
     if (library) {
         family_t family = family_of_library(library);
         char *found = find_near_library(library, family);
@@ -254,21 +254,21 @@ void sw_find_launcher(const char *program, const char *mpi, sw_launcher_t *to)
         if (real)
             found = find_near_library(real, family);
         if (found) {
-            done(to, found, sw_text("the program loads %s", library));
+            done(to, found, sw_command_text("the program loads %s", library));
             return;
         }
         if ((found = find_in_path(family)) && family != ANY) {
             done(to, found, "the first in PATH of the program's MPI");
             return;
         }
-        sw_fail(SW_EXIT_FAILURE, "%s loads %s, and no launcher of that MPI "
+        sw_command_fail(SW_EXIT_FAILURE, "%s loads %s, and no launcher of that MPI "
                 "was found\n  name its installation: --mpi /path/to/mpi",
                 program, library);
     }
     const char *why;
     char *found = find_near_interpreter(program, &why);
     if (!found)
-        sw_fail(SW_EXIT_FAILURE, "no MPI launcher (mpiexec) beside %s nor in "
+        sw_command_fail(SW_EXIT_FAILURE, "no MPI launcher (mpiexec) beside %s nor in "
                 "PATH\n  name an installation: --mpi /path/to/mpi, or start "
                 "the ranks yourself:\n  LAUNCHER -n N straightway run %s",
                 program, program);

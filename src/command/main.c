@@ -26,16 +26,16 @@ static int run_python(char **argv)
 {
     char *python = getenv("STRAIGHTWAY_PYTHON");
     if (!python || !*python) {
-        python = sw_text("%s/python3", sw_bin_dir());
+        python = sw_command_text("%s/python3", sw_command_bin_dir());
         if (access(python, X_OK))
-            python = sw_find_program("python3");
+            python = sw_command_find_program("python3");
     }
     if (!python)
-        sw_fail(SW_EXIT_NOT_FOUND,
+        sw_command_fail(SW_EXIT_NOT_FOUND,
                 "`straightway %s` needs Python 3.9 or newer, and there is no "
                 "python3 beside %s nor in PATH\n"
-                "  (`straightway run` needs none)", argv[1], sw_self());
-    setenv("STRAIGHTWAY_COMMAND", sw_self(), 1);
+                "  (`straightway run` needs none)", argv[1], sw_command_self());
+    setenv("STRAIGHTWAY_COMMAND", sw_command_self(), 1);
     /* Modules must come from the installation, not from the folder at hand.
      * The command line restores what it finds here. */
     const char *safe = getenv("PYTHONSAFEPATH");
@@ -45,13 +45,13 @@ static int run_python(char **argv)
     int n = 0;
     while (argv[n])
         n++;
-    char **to = sw_grab((size_t)(n + 4) * sizeof *to);
+    char **to = sw_command_grab((size_t)(n + 4) * sizeof *to);
     to[0] = python;
     to[1] = "-m";
     to[2] = "straightway";
     memcpy(to + 3, argv + 1, (size_t)n * sizeof *to);
     execv(python, to);
-    sw_fail(SW_EXIT_NOT_RUNNABLE, "cannot start %s: %s", python,
+    sw_command_fail(SW_EXIT_NOT_RUNNABLE, "cannot start %s: %s", python,
             strerror(errno));
 }
 
@@ -66,7 +66,7 @@ int main(int argc, char **argv)
     }
     if (!strcmp(word, "--help") || !strcmp(word, "-h") ||
         !strcmp(word, "help")) {
-        sw_print_help();
+        sw_command_print_help();
         return 0;
     }
     for (int i = 0; commands[i]; i++)
@@ -75,20 +75,20 @@ int main(int argc, char **argv)
 
     if (*word == '-') {
         static const char *const options[] = {"--help", "--version", NULL};
-        const char *near = sw_nearest(word, options);
+        const char *near = sw_command_nearest(word, options);
         if (near)
-            sw_fail(SW_EXIT_USAGE, "unknown option %s; did you mean %s?",
+            sw_command_fail(SW_EXIT_USAGE, "unknown option %s; did you mean %s?",
                     word, near);
-        sw_fail(SW_EXIT_USAGE, "unknown option %s; options of `run` come "
+        sw_command_fail(SW_EXIT_USAGE, "unknown option %s; options of `run` come "
                 "after it: straightway run %s ...", word, word);
     }
-    const char *near = sw_nearest(word, commands);
+    const char *near = sw_command_nearest(word, commands);
     if (near)
-        sw_fail(SW_EXIT_USAGE, "unknown command %s; did you mean %s?", word,
+        sw_command_fail(SW_EXIT_USAGE, "unknown command %s; did you mean %s?", word,
                 near);
-    char *program = sw_find_program(word);
+    char *program = sw_command_find_program(word);
     if (program)
-        sw_fail(SW_EXIT_USAGE, "unknown command %s; to run the program: "
+        sw_command_fail(SW_EXIT_USAGE, "unknown command %s; to run the program: "
                 "straightway run %s", word, word);
-    sw_fail(SW_EXIT_USAGE, "unknown command %s; see straightway --help", word);
+    sw_command_fail(SW_EXIT_USAGE, "unknown command %s; see straightway --help", word);
 }

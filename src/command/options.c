@@ -133,17 +133,17 @@ static const setting_t *setting(const char *name)
 static void give(sw_run_options_t *to, const setting_t *s, const char *value)
 {
     if (!good(s->kind, value))
-        sw_fail(SW_EXIT_USAGE, "%s%s%s: give %s", s->option,
+        sw_command_fail(SW_EXIT_USAGE, "%s%s%s: give %s", s->option,
                 s->kind == BOOL ? "=" : " ", value, kinds[s->kind].wanted);
     if (!strcmp(s->name, "SHOW") && strcmp(value, "lazy") &&
         strcmp(value, "eager") && strcmp(value, "off"))
-        sw_fail(SW_EXIT_USAGE, "%s %s: give lazy, eager or off (--dry-run "
+        sw_command_fail(SW_EXIT_USAGE, "%s %s: give lazy, eager or off (--dry-run "
                 "prints the command)", s->option, value);
-    char *name = sw_text("STRAIGHTWAY_%s", s->name);
+    char *name = sw_command_text("STRAIGHTWAY_%s", s->name);
     if (setenv(name, value, 1))
-        sw_fail(SW_EXIT_FAILURE, "out of memory");
+        sw_command_fail(SW_EXIT_FAILURE, "out of memory");
     free(name);
-    to->settings[to->setting_count++] = sw_text("%s=%s", s->option, value);
+    to->settings[to->setting_count++] = sw_command_text("%s=%s", s->option, value);
     if (!strcmp(s->name, "VERBOSE"))
         to->verbose = strchr("1oOyYtT", *value) && strcasecmp(value, "off");
 }
@@ -161,11 +161,11 @@ static void unknown(const char *option)
     }
     names[n] = NULL;
     char *word = strndup(option, strcspn(option, "="));
-    const char *near = sw_nearest(word, names);
+    const char *near = sw_command_nearest(word, names);
     if (near)
-        sw_fail(SW_EXIT_USAGE, "unknown option %s; did you mean %s?", word,
+        sw_command_fail(SW_EXIT_USAGE, "unknown option %s; did you mean %s?", word,
                 near);
-    sw_fail(SW_EXIT_USAGE, "unknown option %s; see straightway %s --help",
+    sw_command_fail(SW_EXIT_USAGE, "unknown option %s; see straightway %s --help",
             word, command);
 }
 
@@ -176,7 +176,7 @@ static char *value_of(char ***at, const char *option)
     if (equals)
         return equals + 1;
     if (!(*at)[1])
-        sw_fail(SW_EXIT_USAGE, "%s needs a value; see straightway %s --help",
+        sw_command_fail(SW_EXIT_USAGE, "%s needs a value; see straightway %s --help",
                 option, command);
     return *++*at;
 }
@@ -216,7 +216,7 @@ void sw_read_options(char **argv, sw_run_options_t *to)
     while (argv[n])
         n++;
     memset(to, 0, sizeof *to);
-    to->settings = sw_grab((size_t)(n + 3) * sizeof *to->settings);
+    to->settings = sw_command_grab((size_t)(n + 3) * sizeof *to->settings);
     name_options();
     command = argv[0];
     /* To see a program as it is; what is given after this wins. */
@@ -253,10 +253,10 @@ void sw_read_options(char **argv, sw_run_options_t *to)
     if (to->ranks) {
         size_t digits = strspn(to->ranks, "0123456789");
         if (!digits || to->ranks[digits] || digits > 7 || !atoi(to->ranks))
-            sw_fail(SW_EXIT_USAGE, "-n %s: give the number of ranks, 1 or "
+            sw_command_fail(SW_EXIT_USAGE, "-n %s: give the number of ranks, 1 or "
                     "more", to->ranks);
     } else if (!to->help && (to->mpi || to->launcher_args)) {
-        sw_fail(SW_EXIT_USAGE, "%s chooses how to launch: it needs -n N",
+        sw_command_fail(SW_EXIT_USAGE, "%s chooses how to launch: it needs -n N",
                 to->mpi ? "--mpi" : "--launcher-args");
     }
 }
@@ -290,7 +290,7 @@ static const char *short_size(const char *text)
     for (int i = 0; i < 3; i++) {
         unsigned long long unit = 1ull << (30 - 10 * i);
         if (n >= unit && n % unit == 0)
-            return sw_text("%llu%c", n / unit, units[i]);
+            return sw_command_text("%llu%c", n / unit, units[i]);
     }
     return text;
 }
@@ -375,8 +375,8 @@ void sw_print_run_help(const char *word)
             : s->kind == BOOL ? (is_on(s, word) ? "on" : "off")
             : kinds[s->kind].word ? kinds[s->kind].word
             : short_size(s->initial);
-        char *help = *initial ? sw_text("%s [%s]", s->help, initial)
-                              : sw_text("%s", s->help);
+        char *help = *initial ? sw_command_text("%s [%s]", s->help, initial)
+                              : sw_command_text("%s", s->help);
         print_wrapped(help, 26);
         free(help);
     }
@@ -386,7 +386,7 @@ void sw_print_run_help(const char *word)
 "found, 2: a mistake on this command line.\n", stdout);
 }
 
-void sw_print_help(void)
+void sw_command_print_help(void)
 {
     fputs(
 "usage: straightway COMMAND [options]\n"

@@ -36,14 +36,14 @@ static char *library_path(void)
 {
     const char *given = getenv("STRAIGHTWAY_LIB");
     char *path = given && *given
-        ? sw_text("%s", given)
-        : sw_text("%s/../lib/straightway/libstraightway.so", sw_bin_dir());
+        ? sw_command_text("%s", given)
+        : sw_command_text("%s/../lib/straightway/libstraightway.so", sw_command_bin_dir());
     char *real = realpath(path, NULL);
     if (!real)
-        sw_fail(SW_EXIT_FAILURE, "the library is missing: %s%s", path,
+        sw_command_fail(SW_EXIT_FAILURE, "the library is missing: %s%s", path,
                 given && *given ? " (from STRAIGHTWAY_LIB)" : "");
     if (strpbrk(real, " :"))
-        sw_fail(SW_EXIT_FAILURE, "%s: the dynamic linker takes no library "
+        sw_command_fail(SW_EXIT_FAILURE, "%s: the dynamic linker takes no library "
                 "from a path with a space or a colon; install straightway "
                 "elsewhere", real);
     return real;
@@ -54,20 +54,20 @@ static char *library_path(void)
 static void preload(const char *library, const char *program)
 {
     const char *others = getenv("LD_PRELOAD");
-    char *first = sw_find_sanitizer(program), *rest = sw_text("%s", "");
+    char *first = sw_command_find_sanitizer(program), *rest = sw_command_text("%s", "");
     for (int n; others && *others; others += n + (others[n] != 0)) {
         n = (int)strcspn(others, " :");
-        char *one = sw_text("%.*s", n, others);
+        char *one = sw_command_text("%.*s", n, others);
         if (!n || !strcmp(one, library) || (first && !strcmp(one, first)))
             continue;
-        if (sw_is_sanitizer(base_name(one)))
-            first = first ? sw_text("%s:%s", one, first) : one;
+        if (sw_command_is_sanitizer(base_name(one)))
+            first = first ? sw_command_text("%s:%s", one, first) : one;
         else
-            rest = sw_text("%s:%s", rest, one);
+            rest = sw_command_text("%s:%s", rest, one);
     }
-    if (setenv("LD_PRELOAD", first ? sw_text("%s:%s%s", first, library, rest)
-                                   : sw_text("%s%s", library, rest), 1))
-        sw_fail(SW_EXIT_FAILURE, "out of memory");
+    if (setenv("LD_PRELOAD", first ? sw_command_text("%s:%s%s", first, library, rest)
+                                   : sw_command_text("%s%s", library, rest), 1))
+        sw_command_fail(SW_EXIT_FAILURE, "out of memory");
 }
 
 /* The program --------------------------------------------------------- */
@@ -88,9 +88,9 @@ static const char *machine_name(const sw_file_t *file)
 static void refuse_missing(const char *name)
 {
     if (!strchr(name, '/') && !access(name, F_OK))
-        sw_fail(SW_EXIT_NOT_FOUND, "%s: not found in PATH; did you mean ./%s?",
+        sw_command_fail(SW_EXIT_NOT_FOUND, "%s: not found in PATH; did you mean ./%s?",
                 name, name);
-    sw_fail(SW_EXIT_NOT_FOUND, "%s: not found%s", name,
+    sw_command_fail(SW_EXIT_NOT_FOUND, "%s: not found%s", name,
             strchr(name, '/') ? "" : " in PATH");
 }
 
@@ -103,7 +103,7 @@ static void refuse_privileged(const char *path, const struct stat *st)
     bool capable = me != 0 &&
                    getxattr(path, "security.capability", NULL, 0) > 0;
     if (setuid || setgid || capable)
-        sw_fail(SW_EXIT_NOT_RUNNABLE,
+        sw_command_fail(SW_EXIT_NOT_RUNNABLE,
                 "%s is a %s program: the system loads no preloaded library "
                 "into it\n  copy it without that right (cp drops it), or run "
                 "it without straightway", path,
@@ -114,31 +114,31 @@ static void refuse_privileged(const char *path, const struct stat *st)
  * can be loaded into it. */
 static char *check_program(const char *name)
 {
-    char *path = sw_find_program(name);
+    char *path = sw_command_find_program(name);
     struct stat st;
     if (!path || stat(path, &st))
         refuse_missing(name);
     if (S_ISDIR(st.st_mode))
-        sw_fail(SW_EXIT_NOT_RUNNABLE, "%s is a folder", path);
+        sw_command_fail(SW_EXIT_NOT_RUNNABLE, "%s is a folder", path);
     if (access(path, X_OK)) {
         sw_file_t file;
-        sw_file_read(path, &file);
+        sw_record_file_read(path, &file);
         size_t n = strlen(path);
         if (n > 3 && !strcmp(path + n - 3, ".py"))
-            sw_fail(SW_EXIT_NOT_RUNNABLE, "%s is not executable; did you mean "
+            sw_command_fail(SW_EXIT_NOT_RUNNABLE, "%s is not executable; did you mean "
                     "`straightway run python3 %s`?", path, path);
-        sw_fail(SW_EXIT_NOT_RUNNABLE, "%s is not executable (chmod +x %s)",
+        sw_command_fail(SW_EXIT_NOT_RUNNABLE, "%s is not executable (chmod +x %s)",
                 path, path);
     }
     refuse_privileged(path, &st);
 
     sw_file_t file;
-    sw_file_read(path, &file);
+    sw_record_file_read(path, &file);
     if (file.kind == SW_FILE_ELF && !file.native)
-        sw_fail(SW_EXIT_NOT_RUNNABLE, "%s is %s, and the library is not",
+        sw_command_fail(SW_EXIT_NOT_RUNNABLE, "%s is %s, and the library is not",
                 path, machine_name(&file));
     if (file.kind == SW_FILE_ELF && !file.dynamic)
-        sw_fail(SW_EXIT_NOT_RUNNABLE,
+        sw_command_fail(SW_EXIT_NOT_RUNNABLE,
                 "%s is statically linked: no library can be loaded into it\n"
                 "  link it dynamically (without -static)", path);
     return path;
@@ -154,7 +154,7 @@ static void refuse_launcher(char **program)
     const char *name = base_name(program[0]);
     for (int i = 0; launchers[i]; i++)
         if (!strcmp(name, launchers[i]))
-            sw_fail(SW_EXIT_USAGE, "%s is a launcher; straightway goes between "
+            sw_command_fail(SW_EXIT_USAGE, "%s is a launcher; straightway goes between "
                     "it and the program:\n"
                     "  %s -n N straightway run PROGRAM\n"
                     "  straightway run -n N PROGRAM", name, name);
@@ -213,7 +213,7 @@ static void refuse_root(const sw_launcher_t *launcher, const char *args)
          set("PRTE_ALLOW_RUN_AS_ROOT_CONFIRM")) ||
         (args && strstr(args, "--allow-run-as-root")))
         return;
-    sw_fail(SW_EXIT_FAILURE,
+    sw_command_fail(SW_EXIT_FAILURE,
             "Open MPI does not start programs for root unless it is told "
             "to.\n"
             "  If root is what you want (in a container, say):\n"
@@ -227,7 +227,7 @@ static void refuse_nested(const char *ranks)
                                         "PMIX_RANK", NULL};
     for (int i = 0; marks[i]; i++)
         if (set(marks[i]))
-            sw_fail(SW_EXIT_USAGE, "-n %s inside a launcher (%s is set): each "
+            sw_command_fail(SW_EXIT_USAGE, "-n %s inside a launcher (%s is set): each "
                     "rank would start %s more; leave -n out", ranks, marks[i],
                     ranks);
 }
@@ -240,7 +240,7 @@ static int split(const char *text, char **to, int room)
         text += strspn(text, " \t\n");
         if (!*text || n == room)
             return n;
-        char *word = sw_grab(strlen(text) + 1), *end = word;
+        char *word = sw_command_grab(strlen(text) + 1), *end = word;
         char quote = 0;
         for (; *text && (quote || !strchr(" \t\n", *text)); text++) {
             if (quote && *text == quote)
@@ -253,7 +253,7 @@ static int split(const char *text, char **to, int room)
                 *end++ = *text;
         }
         if (quote)
-            sw_fail(SW_EXIT_USAGE, "--launcher-args: a %c is not closed",
+            sw_command_fail(SW_EXIT_USAGE, "--launcher-args: a %c is not closed",
                     quote);
         to[n++] = word;
     }
@@ -292,7 +292,7 @@ static void become(const char *path, char **argv)
     execv(path, argv);
     if (errno == ENOEXEC)
         execvp(path, argv);     /* a script without #!: the shell gets it */
-    sw_fail(SW_EXIT_NOT_RUNNABLE, "cannot start %s: %s", path,
+    sw_command_fail(SW_EXIT_NOT_RUNNABLE, "cannot start %s: %s", path,
             strerror(errno));
 }
 
@@ -303,12 +303,12 @@ static void put_siblings_first(const char *launcher)
     const char *slash = strrchr(launcher, '/');
     if (!slash)
         return;
-    char *folder = sw_text("%.*s", (int)(slash - launcher), launcher);
-    char *beside = sw_text("%s/mpiexec.hydra", folder);
-    char *first = sw_find_program("mpiexec.hydra");
+    char *folder = sw_command_text("%.*s", (int)(slash - launcher), launcher);
+    char *beside = sw_command_text("%s/mpiexec.hydra", folder);
+    char *first = sw_command_find_program("mpiexec.hydra");
     if (access(beside, X_OK) == 0 && first && strcmp(first, beside)) {
         const char *path = getenv("PATH");
-        setenv("PATH", sw_text("%s:%s", folder, path ? path : ""), 1);
+        setenv("PATH", sw_command_text("%s:%s", folder, path ? path : ""), 1);
     }
 }
 
@@ -323,7 +323,7 @@ static void launch(const sw_run_options_t *options, const char *program)
     int arguments = 0;
     while (options->program[arguments])
         arguments++;
-    char **argv = sw_grab((size_t)(MOST_WORDS + options->setting_count +
+    char **argv = sw_command_grab((size_t)(MOST_WORDS + options->setting_count +
                                    arguments + 16) * sizeof *argv);
     int n = 0;
     argv[n++] = launcher.path;
@@ -334,7 +334,7 @@ static void launch(const sw_run_options_t *options, const char *program)
         argv[n++] = "--oversubscribe";
     argv[n++] = "-n";
     argv[n++] = (char *)options->ranks;
-    argv[n++] = (char *)sw_self();
+    argv[n++] = (char *)sw_command_self();
     argv[n++] = "run";
     for (int i = 0; i < options->setting_count; i++)
         argv[n++] = options->settings[i];
@@ -361,7 +361,7 @@ int sw_run(char **argv)
         return 0;
     }
     if (!options.program[0])
-        sw_fail(SW_EXIT_USAGE, "%s: which program? "
+        sw_command_fail(SW_EXIT_USAGE, "%s: which program? "
                 "straightway %s [options] PROGRAM", argv[0], argv[0]);
     refuse_launcher(options.program);
     char *library = library_path();
@@ -371,12 +371,12 @@ int sw_run(char **argv)
 
     preload(library, program);
     /* For the page that a profile ends with. */
-    setenv("STRAIGHTWAY_COMMAND", sw_self(), 1);
+    setenv("STRAIGHTWAY_COMMAND", sw_command_self(), 1);
     if (options.dry_run) {
         printf("LD_PRELOAD=");
         print_word(stdout, getenv("LD_PRELOAD"));
         for (int i = 0; i < options.setting_count; i++) {
-            char *copy = sw_text("%s", options.settings[i] + 2);
+            char *copy = sw_command_text("%s", options.settings[i] + 2);
             char *equals = strchr(copy, '=');
             *equals = 0;
             for (char *c = copy; *c; c++)

@@ -36,7 +36,7 @@ static int distance(const char *a, const char *b)
     return cost[n][m];
 }
 
-const char *sw_nearest(const char *word, const char *const *names)
+const char *sw_command_nearest(const char *word, const char *const *names)
 {
     const char *best = NULL;
     size_t letters = strspn(word, "-");

@@ -23,7 +23,7 @@ SW_API int straightway_version(void)
 
 SW_API int straightway_accelerate(int on)
 {
-    return sw_accelerate_to(on);
+    return sw_control_accelerate(on);
 }
 
 /* Something follows the program: a profile, or virtual time. */

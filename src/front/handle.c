@@ -81,10 +81,10 @@ void *sw_handle_look(void *handle, const char **name)
 
     if (!text || handle == RTLD_NEXT)
         return NULL;
-    if (handle == RTLD_DEFAULT && !sw_text_order(text, "madvise"))
-        return sw_real_madvise();
-    if (handle == RTLD_DEFAULT && !sw_text_order(text, "mremap"))
-        return sw_real_mremap();
+    if (handle == RTLD_DEFAULT && !sw_elf_text_order(text, "madvise"))
+        return sw_heap_real_madvise();
+    if (handle == RTLD_DEFAULT && !sw_elf_text_order(text, "mremap"))
+        return sw_heap_real_mremap();
     if ((k = sw_names_number(text)) < 0)
         return NULL;
 
@@ -103,7 +103,7 @@ void *sw_handle_look(void *handle, const char **name)
     for (int i = 0; found && i < count; i++)
         if (sw_object_holds(&hosts[i], found) &&
             (count == 1 ||
-             !sw_text_order(hosts[i].path, sw_front_host())))
+             !sw_elf_text_order(hosts[i].path, sw_front_host())))
             found = sw_stubs + (size_t)(k | 1) * SW_STUB_STRIDE;
     return found;
 }

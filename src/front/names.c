@@ -55,11 +55,11 @@ int sw_names_number(const char *name)
 {
     int profiling = name[0] == 'P', low = 0, high = SW_PROC_COUNT;
 
-    if (!sw_text_begins(name + profiling, "MPI_"))
+    if (!sw_elf_text_begins(name + profiling, "MPI_"))
         return -1;
     while (low < high) {
         int middle = low + (high - low) / 2;
-        int order = sw_text_order(name + profiling, sw_proc_names[middle]);
+        int order = sw_elf_text_order(name + profiling, sw_proc_names[middle]);
         if (order == 0)
             return 2 * middle + profiling;
         if (order < 0)

@@ -440,7 +440,7 @@ static void cover(const sw_build_t *b, const sw_layout_node_t *n, kept_t *kept,
     }
     if (n->kind == SW_NODE_BLOCKS) {
         int64_t low, high;
-        sw_offsets_span(word, n->count, &low, &high);
+        sw_layout_offsets_span(word, n->count, &low, &high);
         widen(r, low, high + (int64_t)n->unit);
     }
     for (int64_t k = 0; n->kind == SW_NODE_LIST && k < n->count; k++) {

@@ -21,7 +21,7 @@ bool sw_data_show(const sw_data_t *data, size_t bytes, sw_shown_t *to)
     if (l) {
         if (!l->serial)
             return false;
-        to->layout = sw_shared_at(l, l->bytes);
+        to->layout = sw_show_at_birth(l, l->bytes);
         to->serial = l->serial;
         to->count = data->count;
         sw_layout_span(l, data->count, &low, &high);

@@ -69,7 +69,7 @@ static inline const int64_t *sw_layout_words(const sw_layout_t *l)
 }
 
 /* The lowest and the highest of n offsets, n > 0. */
-static inline void sw_offsets_span(const int64_t *at, int64_t n, int64_t *low,
+static inline void sw_layout_offsets_span(const int64_t *at, int64_t n, int64_t *low,
                                    int64_t *high)
 {
     *low = *high = at[0];

@@ -59,7 +59,7 @@ static bool blocks(const sw_layout_t *l, const sw_layout_node_t *n, span_t *s)
         return false;
     span_t run = {0, (int64_t)n->unit};
     int64_t low, high;
-    sw_offsets_span(sw_layout_words(l) + n->child, n->count, &low, &high);
+    sw_layout_offsets_span(sw_layout_words(l) + n->child, n->count, &low, &high);
     return widen(s, run, low) && widen(s, run, high);
 }
 

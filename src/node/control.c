@@ -25,7 +25,7 @@ void sw_control_load(void)
                 sw_settings.span_way);
 }
 
-int sw_accelerate_to(int state)
+int sw_control_accelerate(int state)
 {
     int before = atomic_load(&sw_accelerate_switch);
     if (before < 0 || state < 0)

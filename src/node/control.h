@@ -42,15 +42,15 @@ SW_API extern _Atomic int sw_forced_way;
 /* Sets sw_forced_way as the setting says. */
 void sw_control_load(void);
 
-/* sw_accelerate_to calls this when another way of messages begins: OFF, TWO_COPY
+/* sw_control_accelerate calls this when another way of messages begins: OFF, TWO_COPY
  * to JOINT, or ON for their own. May be NULL. */
 SW_API extern void (*sw_control_messages)(int state);
 
 /* Switches to a state; a negative one changes nothing. Returns the state
  * before. */
-int sw_accelerate_to(int state);
+int sw_control_accelerate(int state);
 
-static inline bool sw_accelerating(void)
+static inline bool sw_control_accelerating(void)
 {
     return atomic_load_explicit(&sw_accelerate_switch,
                                 memory_order_relaxed) == SW_ACCELERATE_ON;

@@ -29,7 +29,7 @@ void *sw_temporary(size_t n)
 void *sw_temporary_shared(size_t n, uint64_t *there)
 {
     void *p = sw_arena_alloc_shared(n, SW_LINE);
-    *there = p ? sw_shared_at(p, n) : UINT64_MAX;
+    *there = p ? sw_show_at_birth(p, n) : UINT64_MAX;
     sw_assert(!p || *there != UINT64_MAX);
     return p;
 }

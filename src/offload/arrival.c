@@ -32,5 +32,5 @@ void sw_arrival_begin(sw_arrival_t *a, sw_slates_t *on)
 {
     a->seen = 0;
     sw_schedule_begin(&a->schedule, &arrival_kind, on,
-                      sw_what(SW_COLL_BARRIER, 0));
+                      sw_sequence_what(SW_COLL_BARRIER, 0));
 }

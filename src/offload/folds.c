@@ -33,7 +33,7 @@ static sw_slice_t slice_of(const sw_fold_t *f, int member)
     const sw_coll_fold_t *a = &f->args;
     if (!scatters(a->id))
         return sw_slice(a->n, f->schedule.on->n, member,
-                        sw_grain(a->reducer->elem));
+                        sw_slice_grain(a->reducer->elem));
     if (!a->counts)
         return (sw_slice_t){(size_t)member * a->each, a->each};
     size_t start = 0;
@@ -46,7 +46,7 @@ static sw_pieces_t pieces_of(const sw_fold_t *f, sw_slice_t slice)
 {
     unsigned count = sw_schedule_pieces(slice.count * f->args.reducer->elem,
                                         MOST);
-    return (sw_pieces_t){0, slice.count ? sw_bits(0, count) : 0};
+    return (sw_pieces_t){0, slice.count ? sw_schedule_bits(0, count) : 0};
 }
 
 static bool gets(const sw_fold_t *f, int member)
@@ -182,7 +182,7 @@ static int combine(sw_fold_t *f, const sw_source_t *from, size_t at, size_t n)
         if (first)
             sw_copy(to, first, bytes);
         else
-            rc = sw_combine_in(&f->schedule.scratch, f->args.reducer,
+            rc = sw_reducer_combine_in(&f->schedule.scratch, f->args.reducer,
                                SW_ORDER_TREE, from, on->n, at, to, n);
         first = first ? first : to;
     }
@@ -193,7 +193,7 @@ static int combine_scattered(sw_fold_t *f, const sw_source_t *from, int owner,
                              size_t at, size_t n)
 {
     size_t start = slice_of(f, owner).start * f->args.reducer->elem;
-    return sw_combine_in(&f->schedule.scratch, f->args.reducer, SW_ORDER_TREE,
+    return sw_reducer_combine_in(&f->schedule.scratch, f->args.reducer, SW_ORDER_TREE,
                          from, f->schedule.on->n, at,
                          result_of(f, owner) + at - start, n);
 }
@@ -296,7 +296,7 @@ static bool work_on(sw_fold_t *f, int owner)
     unsigned count = (unsigned)__builtin_popcountll(all.bits);
     unsigned index = (unsigned)__builtin_ctzll(bit);
     sw_slice_t piece = sw_slice(slice.count, (int)count, (int)index,
-                                sw_grain(f->args.reducer->elem));
+                                sw_slice_grain(f->args.reducer->elem));
     do_piece(f, owner, slice.start + piece.start,
              slice.start + piece.start + piece.count);
     sw_row_tick(s->on, row, 0, bit);
@@ -328,7 +328,7 @@ static bool conclude_small(sw_fold_t *f)
     sw_slice_t part = {0, f->args.n};
     if (scatters(f->args.id))
         part = slice_of(f, on->me);
-    int rc = sw_combine_in(&f->schedule.scratch, f->args.reducer, order_of(f),
+    int rc = sw_reducer_combine_in(&f->schedule.scratch, f->args.reducer, order_of(f),
                            from, count, part.start * f->args.reducer->elem,
                            f->args.out, part.count);
     if (rc)
@@ -431,6 +431,6 @@ void sw_fold_begin(sw_fold_t *f, sw_slates_t *on)
     f->schedule.on = on;
     f->waiting = !f->small || operands(f);
     sw_schedule_begin(&f->schedule, &fold_kind, on,
-                      sw_what((int)args->id,
+                      sw_sequence_what((int)args->id,
                               args->id == SW_COLL_REDUCE ? args->root : 0));
 }

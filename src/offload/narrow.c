@@ -76,7 +76,7 @@ static int combine(const sw_narrow_t *w, sw_schedule_t *s, char *copies,
     for (int i = 0; i < w->operands; i++)
         from[i] = sw_source_own(copies + (size_t)i * w->block, end - begin);
     return low >= high ? SW_OK
-        : sw_combine_in(&s->scratch, w->reducer, w->order, from, w->operands,
+        : sw_reducer_combine_in(&s->scratch, w->reducer, w->order, from, w->operands,
                         low * elem - begin, w->out + (low - w->first) * elem,
                         high - low);
 }

@@ -283,7 +283,7 @@ static void put(sw_neighbourhood_t *h, int edge, const sw_data_t *block,
     sw_data_t to = sw_block_data(&h->args.recvs, h->args.recv, edge);
     uint64_t room = sw_block(&h->args.recvs, edge).bytes;
     if (h->args.all->in[edge] == h->schedule.on->me)
-        sw_keep(block, &to, sw_min(bytes, room));
+        sw_source_keep(block, &to, sw_min(bytes, room));
     else if (bytes)
         sw_data_copy(block, &to, 0, sw_min(bytes, room));
     if (bytes > room)
@@ -483,5 +483,5 @@ void sw_neighbourhood_begin(sw_neighbourhood_t *h, sw_slates_t *on)
     make_room(h, on);
     expect_blocks(h);
     sw_schedule_begin(&h->schedule, &neighbourhood_kind, on,
-                      sw_what((int)h->args.id, 0));
+                      sw_sequence_what((int)h->args.id, 0));
 }

@@ -277,7 +277,7 @@ static sw_pieces_t pieces_of(const sw_pairs_t *p, int from, uint64_t bytes)
         return (sw_pieces_t){(unsigned)from / SW_SLATE_BITS,
                              UINT64_C(1) << (unsigned)from % SW_SLATE_BITS};
     unsigned most = (unsigned)sw_min(SW_SLATE_BITS / n, 8);
-    return (sw_pieces_t){0, sw_bits((unsigned)from * most,
+    return (sw_pieces_t){0, sw_schedule_bits((unsigned)from * most,
                                     sw_schedule_pieces(bytes, most))};
 }
 
@@ -541,7 +541,7 @@ static void keep(sw_pairs_t *p)
     sw_data_t place = sw_block_data(&p->args.recvs, p->args.recv, to);
     uint64_t bytes = sw_block(&p->args.sends, from).bytes;
     uint64_t room = sw_block(&p->args.recvs, to).bytes;
-    sw_keep(&block, &place, sw_min(bytes, room));
+    sw_source_keep(&block, &place, sw_min(bytes, room));
     if (bytes > room)
         p->schedule.result = SW_TRUNCATED;
 }
@@ -586,7 +586,7 @@ void sw_pairs_begin(sw_pairs_t *p, sw_slates_t *on)
     p->next = on->me;
     expect_senders(p, on->n, on->me);
     sw_schedule_begin(&p->schedule, &pairs_kind, on,
-                      sw_what((int)args->id, to || from ? args->root : 0));
+                      sw_sequence_what((int)args->id, to || from ? args->root : 0));
     if (args->id != SW_COLL_BCAST && !args->in_place &&
         ((!to && !from) || is_root))
         keep(p);

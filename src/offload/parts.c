@@ -65,7 +65,7 @@ static uint64_t all_of(const sw_parts_bank_t *b, unsigned word)
 {
     uint64_t left = (uint64_t)b->partitions * b->split -
                     (uint64_t)word * SW_SLATE_BITS;
-    return sw_bits(0, (unsigned)sw_min(left, (uint64_t)SW_SLATE_BITS));
+    return sw_schedule_bits(0, (unsigned)sw_min(left, (uint64_t)SW_SLATE_BITS));
 }
 
 /* Bits of those pieces in a word that are ready and not among `seen`. */
@@ -371,7 +371,7 @@ void sw_parts_begin(sw_parts_t *p)
                           p->bytes, copied(p));
         clear(&p->bank);
     }
-    sw_schedule_begin(&p->schedule, &parts_kind, p->on, sw_what(WHAT, 0));
+    sw_schedule_begin(&p->schedule, &parts_kind, p->on, sw_sequence_what(WHAT, 0));
 }
 
 bool sw_parts_arrived(const sw_parts_t *p, uint64_t begin, uint64_t end)

@@ -37,7 +37,7 @@ struct sw_schedule {
     const sw_schedule_kind_t *kind;
     sw_slates_t *on;
     uint64_t step, turn;
-    uint32_t what;              /* sw_what()                                */
+    uint32_t what;              /* sw_sequence_what()                                */
     int status;                 /* not SW_OK: it cannot go on               */
     int result;                 /* SW_OK, or SW_TRUNCATED: it goes on       */
     bool posted;
@@ -141,7 +141,7 @@ static inline bool sw_schedule_deserted(sw_schedule_t *s, int member,
 static inline uint64_t sw_schedule_show(const sw_schedule_t *s, const void *p,
                                         size_t n)
 {
-    return s->calls ? sw_direct(s->on->team, p, n) : sw_shared_at(p, n);
+    return s->calls ? sw_payload_direct(s->on->team, p, n) : sw_show_at_birth(p, n);
 }
 
 /* The other members may write to memory of this one's, once it has posted: all
@@ -162,7 +162,7 @@ static inline unsigned sw_schedule_pieces(uint64_t bytes, unsigned most)
 }
 
 /* `count` bits from `first` on. */
-static inline uint64_t sw_bits(unsigned first, unsigned count)
+static inline uint64_t sw_schedule_bits(unsigned first, unsigned count)
 {
     return (count >= 64 ? ~UINT64_C(0) : (UINT64_C(1) << count) - 1) << first;
 }

@@ -58,7 +58,7 @@
 
 typedef struct {
     _Atomic uint64_t posted;    /* the turn whose row this is               */
-    uint32_t what;              /* sw_what(), for checks                    */
+    uint32_t what;              /* sw_sequence_what(), for checks                    */
     uint16_t form;              /* sw_form_t of what is sent                */
     uint16_t listed;            /* SW_LISTS_* bits                          */
     uint64_t bytes;             /* of each block that is sent, or of all    */

@@ -194,7 +194,7 @@ class Runner:
 
     @staticmethod
     def ranks_of(ops):
-        """The number of ranks in a file of operations (file_format.h)."""
+        """The number of ranks in a file of operations (opfile_format.h)."""
         try:
             with open(ops, "rb") as file:
                 head = file.read(8)

@@ -16,7 +16,7 @@ ROOMS = ["node", "topology", "coll", "p2p", "match", "layout", "offload",
 HOOKS = {
     "sw_wait_step": ["sw_progress"],
     "sw_progress": ["sw_shadow_progress"],
-    "sw_combine": ["sw_reduce_kernels"],
+    "sw_reducer_combine": ["sw_reduce_kernels"],
     "sw_matcher_local": ["sw_near_meet", "sw_matcher_rooms"],
     "sw_matcher_turn": ["sw_near_meet", "sw_matcher_rooms"],
     "sw_matcher_hand": ["sw_near_meet"],

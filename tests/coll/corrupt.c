@@ -35,7 +35,7 @@ static void liar(member_t *m, sw_layout_t *l, const char *memory, int field)
     uint64_t step = ++seq->step;
     sw_data_t data = {(char *)(uintptr_t)memory, l, BYTES / 64};
     sw_entry_t *e = sw_sequence_claim(seq, step, SW_READ_ALL);
-    e->what = sw_what(SW_COLL_ALLGATHER, 0);
+    e->what = sw_sequence_what(SW_COLL_ALLGATHER, 0);
     e->form = SW_FORM_SHOWN;
     e->bytes = BYTES;
     if (!sw_data_show(&data, BYTES, &e->shown))

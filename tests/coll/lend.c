@@ -20,9 +20,9 @@ static void hand_in(member_t *m, int round, bool equal)
     sw_data_t data = take_data(m, mine);
     fill_data(&data, mine, key_of((uint64_t)round, m->me, 0));
     if (m->me != keeper) {
-        sw_hand_in(m->seq, keeper, &data, mine);
+        sw_lend_block(m->seq, keeper, &data, mine);
     } else {
-        expect_ok(m, sw_collect(m->seq, &data, mine, equal ? &each : NULL,
+        expect_ok(m, sw_lend_collect(m->seq, &data, mine, equal ? &each : NULL,
                                 place));
         for (int i = 0; i < m->n; i++) {
             if (place[i].bytes != bytes[i] || place[i].came != bytes[i])
@@ -31,7 +31,7 @@ static void hand_in(member_t *m, int round, bool equal)
             expect_data(m, place[i].at, bytes[i],
                         key_of((uint64_t)round, i, 0), "handed in");
         }
-        sw_collect_end(m->seq, place);
+        sw_lend_collect_end(m->seq, place);
     }
     expect_there(m, &data, mine, key_of((uint64_t)round, m->me, 0),
                  "what is handed in");
@@ -88,10 +88,10 @@ static void borrow(member_t *m, int round, const lot_t *lot, bool writes)
 {
     sw_spot_t place[8][LOTS];
     sw_loan_t loan[8];
-    sw_borrow_begin(m->seq);
+    sw_loan_begin(m->seq);
     for (int i = 0; i < m->n; i++)
         if (i != m->me && lot[i].count)
-            expect_ok(m, sw_borrow(m->seq, i, writes, place[i],
+            expect_ok(m, sw_loan_take(m->seq, i, writes, place[i],
                                    lot[i].count, &loan[i]));
     for (int i = 0; i < m->n; i++)
         for (int j = 0; j < lot[i].count && i != m->me; j++) {
@@ -108,8 +108,8 @@ static void borrow(member_t *m, int round, const lot_t *lot, bool writes)
         }
     for (int i = 0; i < m->n; i++)
         if (i != m->me && lot[i].count)
-            expect_ok(m, sw_give_back(m->seq, writes, place[i], &loan[i]));
-    sw_borrow_end(m->seq);
+            expect_ok(m, sw_loan_return(m->seq, writes, place[i], &loan[i]));
+    sw_loan_end(m->seq);
 }
 
 /* Some lend, and others have no part. Where the keeper calls, they find that
@@ -163,20 +163,20 @@ static void in_place(member_t *m)
     memset(block, m->me, n);
     for (int i = 0; i < 3; i++) {
         if (m->me == 0) {
-            expect_ok(m, sw_collect(m->seq, &data, n, &n, place));
+            expect_ok(m, sw_lend_collect(m->seq, &data, n, &n, place));
             for (int k = 0; k < m->n; k++)
                 if (i && place[k].copy)
                     fail(m, "a block in an arena was copied");
-            sw_collect_end(m->seq, place);
-            sw_borrow_begin(m->seq);
-            expect_ok(m, sw_borrow(m->seq, 1, true, place, 1, &loan));
+            sw_lend_collect_end(m->seq, place);
+            sw_loan_begin(m->seq);
+            expect_ok(m, sw_loan_take(m->seq, 1, true, place, 1, &loan));
             if (i && place[0].copy)
                 fail(m, "a place in an arena was copied");
             place[0].came = n;
-            expect_ok(m, sw_give_back(m->seq, true, place, &loan));
-            sw_borrow_end(m->seq);
+            expect_ok(m, sw_loan_return(m->seq, true, place, &loan));
+            sw_loan_end(m->seq);
         } else {
-            sw_hand_in(m->seq, 0, &data, n);
+            sw_lend_block(m->seq, 0, &data, n);
             sw_lend(m->seq, 0, &lent, m->me == 1, true);
         }
     }

@@ -17,7 +17,7 @@ void sw_heap_start(void);
 const char *sw_heap_other(void);
 
 /* The ones behind ours. */
-void *sw_real_madvise(void);
-void *sw_real_mremap(void);
+void *sw_heap_real_madvise(void);
+void *sw_heap_real_mremap(void);
 
 #endif

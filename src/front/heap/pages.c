@@ -38,7 +38,7 @@ static void *next(const char *name)
     return dlsym(RTLD_NEXT, name);
 }
 
-void *sw_real_madvise(void)
+void *sw_heap_real_madvise(void)
 {
     static void *real;
     if (!real)
@@ -57,7 +57,7 @@ typedef int advise_t(void *, size_t, int);
 
 /* What a child is to have there: shared pages by us, the others by the
  * system. */
-static int of_child(void *p, size_t n, int advice, sw_said_child_t what,
+static int of_child(void *p, size_t n, int advice, sw_arena_said_child_t what,
                     advise_t *real)
 {
     char *at = p, *end = at + sw_round_up(n, SW_PAGE);
@@ -65,7 +65,7 @@ static int of_child(void *p, size_t n, int advice, sw_said_child_t what,
         return real(p, n, advice);
     while (at < end) {
         bool done;
-        size_t some = sw_said_of_child(at, (size_t)(end - at), what, &done);
+        size_t some = sw_arena_said_of_child(at, (size_t)(end - at), what, &done);
         if (!done && real(at, some, advice))
             return -1;
         at += some;
@@ -76,7 +76,7 @@ static int of_child(void *p, size_t n, int advice, sw_said_child_t what,
 SW_API int madvise(void *p, size_t n, int advice)
 {
     advise_t *real;
-    *(void **)&real = sw_real_madvise();
+    *(void **)&real = sw_heap_real_madvise();
     int rc;
     switch (advice) {
     case MADV_FREE:                     /* shared memory knows it not */
@@ -86,13 +86,13 @@ SW_API int madvise(void *p, size_t n, int advice)
     case DONTNEED_LOCKED:
     case GUARD_INSTALL:
         if (advice == GUARD_INSTALL)
-            sw_said_protection(p, n, false);
+            sw_arena_said_protection(p, n, false);
         rc = real(p, n, advice);
         if (!rc)
             sw_show_drop(p, n);
         return rc;
     case MADV_HUGEPAGE:
-        sw_said_huge(p, n);
+        sw_arena_said_huge(p, n);
         return real(p, n, advice);
     case MADV_DONTDUMP:
     case MADV_NOHUGEPAGE:
@@ -119,7 +119,7 @@ SW_API int mprotect(void *p, size_t n, int protection)
     static int (*real)(void *, size_t, int);
     if (!real)
         *(void **)&real = next("mprotect");
-    sw_said_protection(p, n, protection == (PROT_READ | PROT_WRITE));
+    sw_arena_said_protection(p, n, protection == (PROT_READ | PROT_WRITE));
     return real(p, n, protection);
 }
 
@@ -131,7 +131,7 @@ SW_API int pkey_mprotect(void *p, size_t n, int protection, int key)
     bool open = protection == (PROT_READ | PROT_WRITE) && key <= 0;
     if (!open)
         sw_said(p, n);
-    sw_said_protection(p, n, open);
+    sw_arena_said_protection(p, n, open);
     if (real)
         return real(p, n, protection, key);
     errno = ENOSYS;
@@ -156,11 +156,11 @@ SW_API long mbind(void *p, unsigned long n, int mode,
                   const unsigned long *nodes, unsigned long bits,
                   unsigned flags)
 {
-    sw_said_policy(p, n);
+    sw_arena_said_policy(p, n);
     return syscall(SYS_mbind, p, n, mode, nodes, bits, flags);
 }
 
-void *sw_real_mremap(void)
+void *sw_heap_real_mremap(void)
 {
     static void *real;
     if (!real)
@@ -171,7 +171,7 @@ void *sw_real_mremap(void)
 SW_API void *mremap(void *p, size_t n, size_t size, int flags, ...)
 {
     void *(*real)(void *, size_t, size_t, int, ...);
-    *(void **)&real = sw_real_mremap();
+    *(void **)&real = sw_heap_real_mremap();
     void *to = NULL;
     if (flags & MREMAP_FIXED) {
         va_list more;
@@ -214,7 +214,7 @@ SW_API int mlockall(int flags)
     /* What comes in place of locked pages later is locked only if all that
      * comes is. */
     if (flags & MCL_CURRENT && !(flags & MCL_FUTURE))
-        sw_said_all();
+        sw_arena_said_all();
     if (flags & MCL_CURRENT && sw_os_lock_mappings(is_span))
         return -1;
     if (!(flags & MCL_FUTURE))

@@ -159,7 +159,7 @@ static bool matches(const sw_object_t *object, uint32_t i,
 
     return symbol->st_shndx != SHN_UNDEF && symbol->st_value != 0 &&
            !(object->versions && (object->versions[i] & 0x8000)) &&
-           sw_text_order(object->strings + symbol->st_name, name->text) == 0;
+           sw_elf_text_order(object->strings + symbol->st_name, name->text) == 0;
 }
 
 /* DT_GNU_HASH: bucket count, first hashed symbol, Bloom filter's words and

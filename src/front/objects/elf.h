@@ -48,13 +48,13 @@ typedef struct {
 sw_name_t sw_name(const char *text);
 
 /* strcmp, and whether a text begins with another. */
-static inline int sw_text_order(const char *a, const char *b)
+static inline int sw_elf_text_order(const char *a, const char *b)
 {
     for (; *a && *a == *b; a++)
         b++;
     return (int)(unsigned char)*a - (int)(unsigned char)*b;
 }
-static inline bool sw_text_begins(const char *a, const char *with)
+static inline bool sw_elf_text_begins(const char *a, const char *with)
 {
     for (; *with && *a == *with; a++)
         with++;

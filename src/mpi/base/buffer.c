@@ -38,7 +38,7 @@ void sw_pack(const void *user, int64_t count, const sw_datatype_t *type,
     for (int64_t i = 0; i < count; i += group) {
         int now = (int)(count - i < group ? count - i : group), at = 0;
         int bytes = (int)((size_t)now * type->size);
-        void *element = sw_element(user, i, type);
+        void *element = sw_buffer_element(user, i, type);
         char *place = data + (size_t)i * type->size;
         /* MPICH 4.0 refuses MPI_BOTTOM in MPI_Pack and MPI_Unpack. */
         if (element == MPI_BOTTOM)
@@ -68,7 +68,7 @@ void sw_unpack(const char *data, void *user, int64_t count,
     for (int64_t i = 0; i < count; i += group) {
         int now = (int)(count - i < group ? count - i : group), at = 0;
         int bytes = (int)((size_t)now * type->size);
-        void *element = sw_element(user, i, type);
+        void *element = sw_buffer_element(user, i, type);
         const char *place = data + (size_t)i * type->size;
         if (element == MPI_BOTTOM)
             sw_reach_unpack(place, element, now, type, comm);

@@ -117,7 +117,7 @@ void sw_comm_last(sw_comm_t *c)
 MPI_Comm sw_comm_or_any(const sw_comm_t *c)
 {
     return c->handle != MPI_COMM_NULL ? c->handle
-                                      : sw_private_comm(MPI_COMM_WORLD);
+                                      : sw_datatype_comm(MPI_COMM_WORLD);
 }
 
 void sw_comm_forget_keyval(void)
@@ -130,7 +130,7 @@ void sw_comm_forget_keyval(void)
 static sw_members_t *members_of(MPI_Comm comm, int n)
 {
     MPI_Group these;
-    if (!sw_world_is_there())
+    if (!sw_roster_has_world())
         return NULL;
     host.Comm_group(comm, &these);
     sw_members_t *members = sw_members_of(these, n);
@@ -170,7 +170,7 @@ static sw_reason_t why_not(sw_comm_t *c, bool inter)
     sw_roster_meeting_t meeting = SW_ROSTER_APART;
     if (c->n <= SW_SPAN_MEMBERS_MAX) {
         c->members = members_of(c->handle, c->n);
-        if (!c->members && sw_settings.enable && sw_world_is_there()) {
+        if (!c->members && sw_settings.enable && sw_roster_has_world()) {
             sw_say("out of memory while setting a communicator up");
             abort();
         }
@@ -271,7 +271,7 @@ static void meet_first(sw_comm_t *c, sw_introduction_t *all,
     int n = c->n, me = c->me;
     sw_introduction_t mine;
     sw_agreement_t answer = {.ok = 0};
-    bool able = sw_introduce(&mine);
+    bool able = sw_roster_self(&mine);
     host.Allgather(&mine, (int)sizeof mine, MPI_BYTE, all, (int)sizeof mine,
                    MPI_BYTE, c->handle);
     if (able) {

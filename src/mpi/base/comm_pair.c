@@ -61,13 +61,13 @@ bool sw_comm_pair(sw_comm_t *c, int sender, int receiver, int tag,
     if (other == c->me || atomic_load(&sw_comms_closing) ||
         !sw_comm_is_pair(c, other))
         return false;
-    uint64_t name = sw_mixed(c->context_id,
+    uint64_t name = sw_members_mix(c->context_id,
                              counted(c, c->me == sender, other, tag));
-    name = sw_mixed(name,
+    name = sw_members_mix(name,
                     (uint64_t)(uint32_t)sender << 32 | (uint32_t)receiver);
     *to = (sw_comm_pair_t){
         .team = team_of(c->members->rank[sender], c->members->rank[receiver],
                         c->me == receiver),
-        .name = sw_mixed(name, (uint32_t)tag)};
+        .name = sw_members_mix(name, (uint32_t)tag)};
     return true;
 }

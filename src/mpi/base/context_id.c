@@ -32,7 +32,7 @@
 static uint64_t drawn_name(void)
 {
     static _Atomic uint64_t count;
-    uint64_t name = sw_mixed((uint64_t)sw_roster.rank + 1,
+    uint64_t name = sw_members_mix((uint64_t)sw_roster.rank + 1,
                              atomic_fetch_add(&count, 1));
     return name > 1 ? name : 2;
 }
@@ -84,7 +84,7 @@ static void name_it(MPI_Comm comm)
         c->context_id = agreed_name(comm, near, n, me);
 }
 
-int sw_comm_made(int result, MPI_Comm parent, MPI_Comm fresh, MPI_Comm *made)
+int sw_context_id_give(int result, MPI_Comm parent, MPI_Comm fresh, MPI_Comm *made)
 {
     if (!made || fresh == parent)
         return result;

@@ -14,7 +14,7 @@ typedef struct {
 
 #define SW_VECTOR(array) ((sw_vector_t){(array), sizeof *(array)})
 
-static inline int64_t sw_at(sw_vector_t v, int i)
+static inline int64_t sw_counts_at(sw_vector_t v, int i)
 {
     return v.width == 4 ? ((const int32_t *)v.at)[i]
                         : ((const int64_t *)v.at)[i];

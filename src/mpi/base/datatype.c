@@ -202,10 +202,10 @@ void sw_datatype_forget_keyval(void)
  * error itself is raised by the host, in the collective that we then leave to
  * it. Without MPI_COMM_SELF (sessions only) the communicator at hand takes its
  * place, and the error has been raised. */
-MPI_Comm sw_private_comm(MPI_Comm other)
+MPI_Comm sw_datatype_comm(MPI_Comm other)
 {
     static MPI_Comm own = MPI_COMM_NULL;
-    if (!sw_world_is_there())
+    if (!sw_roster_has_world())
         return other;
     pthread_mutex_lock(&types.lock);
     if (own == MPI_COMM_NULL &&
@@ -230,7 +230,7 @@ static sw_datatype_t *meet(MPI_Datatype type, MPI_Comm comm, int *code)
 {
     /* A message to MPI_PROC_NULL: may this type travel? One element it has to
      * be: some hosts look at no type whose count is zero. */
-    MPI_Comm asked = sw_private_comm(comm);
+    MPI_Comm asked = sw_datatype_comm(comm);
     *code = host.Send(&types.keyval, 1, type, MPI_PROC_NULL, 0, asked);
     if (*code != MPI_SUCCESS) {
         if (asked != comm)
@@ -239,8 +239,8 @@ static sw_datatype_t *meet(MPI_Datatype type, MPI_Comm comm, int *code)
     }
     MPI_Aint lb, extent;
     host.Type_get_extent(type, &lb, &extent);
-    size_t size = sw_datatype_bytes(type);
-    bool named, fixed = sw_predefined(type, &named);
+    size_t size = sw_decode_bytes(type);
+    bool named, fixed = sw_decode_predefined(type, &named);
     int kernel = named ? kernel_of(type, size)
                  : fixed ? kernel_of_f90(type, size) : -1;
     sw_doubts_t doubts;

@@ -66,7 +66,7 @@ static inline const sw_datatype_t *sw_datatype(MPI_Datatype type,
 
 /* A communicator of this process alone, that no other code uses and that
  * returns errors; `other` where there is none (sessions only). */
-MPI_Comm sw_private_comm(MPI_Comm other);
+MPI_Comm sw_datatype_comm(MPI_Comm other);
 
 /* A session ends; see sw_comm_forget_keyval. */
 void sw_datatype_forget_keyval(void);

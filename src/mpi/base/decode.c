@@ -78,7 +78,7 @@ static void forget(level_t *v, bool types)
 {
     bool named;
     for (MPI_Count k = 0; types && k < v->nd; k++)
-        if (!sw_predefined(v->type[k], &named))
+        if (!sw_decode_predefined(v->type[k], &named))
             host.Type_free(&v->type[k]);
     free(v->a);
 }
@@ -102,7 +102,7 @@ static int64_t extent_of(MPI_Datatype type)
     return extent;
 }
 
-uint64_t sw_datatype_bytes(MPI_Datatype type)
+uint64_t sw_decode_bytes(MPI_Datatype type)
 {
     MPI_Count size = 0;
     host.Type_size_x(type, &size);
@@ -117,7 +117,7 @@ static bool predefined(const level_t *v)
            v->combiner == MPI_COMBINER_F90_INTEGER;
 }
 
-bool sw_predefined(MPI_Datatype type, bool *named)
+bool sw_decode_predefined(MPI_Datatype type, bool *named)
 {
     level_t v;
     bool known = envelope(type, &v);
@@ -377,7 +377,7 @@ static bool odd(const decode_t *d, MPI_Datatype type, const level_t *v,
     if (sw_build_is_run(d->b, place))
         return false;
     host.Type_get_true_extent_x(type, &low, &extent);
-    return (uint64_t)extent <= sw_datatype_bytes(type);
+    return (uint64_t)extent <= sw_decode_bytes(type);
 }
 
 static sw_layout_place_t decode(decode_t *d, MPI_Datatype type)
@@ -414,7 +414,7 @@ sw_layout_t *sw_decode(MPI_Datatype type, sw_doubts_t *doubts)
     sw_layout_t *l = sw_build_end(d.b, root, extent_of(type));
     *doubts = d.doubts;
     if (l && (d.unknown ||
-              (!sw_predefined(type, &named) && !agrees(l, type)))) {
+              (!sw_decode_predefined(type, &named) && !agrees(l, type)))) {
         free(l);
         l = NULL;
     }
@@ -426,10 +426,10 @@ sw_layout_t *sw_decode(MPI_Datatype type, sw_doubts_t *doubts)
 /* Bytes of data in the kth part of a structure. */
 static uint64_t part_bytes(const level_t *v, MPI_Count k)
 {
-    return (uint64_t)count_at(v, 1 + k) * sw_datatype_bytes(v->type[k]);
+    return (uint64_t)count_at(v, 1 + k) * sw_decode_bytes(v->type[k]);
 }
 
-MPI_Datatype sw_only_basic(MPI_Datatype type)
+MPI_Datatype sw_decode_only_basic(MPI_Datatype type)
 {
     level_t v;
     if (!envelope(type, &v))
@@ -441,7 +441,7 @@ MPI_Datatype sw_only_basic(MPI_Datatype type)
     for (MPI_Count k = 0; read && k < v.nd && same; k++) {
         if (v.combiner == MPI_COMBINER_STRUCT && part_bytes(&v, k) == 0)
             continue;
-        MPI_Datatype basic = sw_only_basic(v.type[k]);
+        MPI_Datatype basic = sw_decode_only_basic(v.type[k]);
         same = only == MPI_DATATYPE_NULL || basic == only;
         only = same ? basic : MPI_DATATYPE_NULL;
     }

@@ -24,13 +24,13 @@ typedef struct {
 sw_layout_t *sw_decode(MPI_Datatype type, sw_doubts_t *doubts);
 
 /* Bytes of data in an element; 0 where the host cannot say. */
-uint64_t sw_datatype_bytes(MPI_Datatype type);
+uint64_t sw_decode_bytes(MPI_Datatype type);
 
 /* Is it a predefined type, named or not? No program frees those. */
-bool sw_predefined(MPI_Datatype type, bool *named);
+bool sw_decode_predefined(MPI_Datatype type, bool *named);
 
 /* The basic type that a type is made of; itself, if it is one.
  * MPI_DATATYPE_NULL: it has none, or several. */
-MPI_Datatype sw_only_basic(MPI_Datatype type);
+MPI_Datatype sw_decode_only_basic(MPI_Datatype type);
 
 #endif

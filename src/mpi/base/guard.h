@@ -6,7 +6,7 @@
  * stubs. Such inner calls must be as fast as any, but they are not the user's:
  * statistics and profiles must not count them. So the setup procedures are
  * wrapped (guard.c, generated: the call, between one more and one less in
- * sw_depth). A part that counts calls asks sw_from_user() first.
+ * sw_depth). A part that counts calls asks sw_guard_from_user() first.
  *
  * Procedures for inner loops are not wrapped: in those, the hosts go their
  * own ways inside.
@@ -17,18 +17,18 @@
 #include "away.h"
 #include "contract/front.h"
 
-static inline bool sw_from_user(void)
+static inline bool sw_guard_from_user(void)
 {
     return sw_depth == 0;
 }
 
-static inline int sw_enter(void)
+static inline int sw_guard_enter(void)
 {
     return sw_depth++;
 }
 
-/* Restores what sw_enter found, so that an inner leap is mended, too. */
-static inline void sw_leave(const int *before)
+/* Restores what sw_guard_enter found, so that an inner leap is mended, too. */
+static inline void sw_guard_leave(const int *before)
 {
     sw_depth = *before;
 }
@@ -37,7 +37,7 @@ static inline void sw_leave(const int *before)
  * other rank in them. An exception that an error handler throws leaves the block
  * as well. */
 #define SW_INSIDE_LOCAL \
-    __attribute__((cleanup(sw_leave), unused)) const int sw_before = sw_enter()
+    __attribute__((cleanup(sw_guard_leave), unused)) const int sw_algorithm_before = sw_guard_enter()
 /* The same, but the host may wait. */
 #define SW_INSIDE \
     SW_AWAY; \

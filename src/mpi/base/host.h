@@ -47,7 +47,7 @@ typedef struct {
 extern sw_host_t host;
 
 /* A hash of a handle, an address or a number. */
-static inline size_t sw_handle_mix(uint64_t handle)
+static inline size_t sw_host_handle_mix(uint64_t handle)
 {
     return (size_t)(handle * 0x9e3779b97f4a7c15u >> 40);
 }

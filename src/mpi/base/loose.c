@@ -7,7 +7,7 @@
 
 #define ALIGNED 64
 
-void sw_elements_span(const sw_datatype_t *d, int64_t count, int64_t *low,
+void sw_loose_span(const sw_datatype_t *d, int64_t count, int64_t *low,
                       int64_t *high)
 {
     MPI_Count at = 0, extent = 0;
@@ -25,13 +25,13 @@ sw_loose_t sw_loose(const sw_datatype_t *type, size_t n, const void *packed)
 {
     int64_t low = 0, high = 0;
     if (n)
-        sw_elements_span(type, (int64_t)n, &low, &high);
+        sw_loose_span(type, (int64_t)n, &low, &high);
     char *room = sw_temporary((size_t)(high - low) + ALIGNED);
     uintptr_t at = sw_round_up((uintptr_t)room - (uintptr_t)low, ALIGNED);
     sw_loose_t l = {(void *)at, room};
     if (packed)
         sw_unpack(packed, l.at, (int64_t)n, type,
-                  sw_private_comm(MPI_COMM_WORLD));
+                  sw_datatype_comm(MPI_COMM_WORLD));
     return l;
 }
 
@@ -40,6 +40,6 @@ void sw_loose_end(sw_loose_t *l, const sw_datatype_t *type, size_t n,
 {
     if (packed)
         sw_pack(l->at, (int64_t)n, type, packed,
-                sw_private_comm(MPI_COMM_WORLD));
+                sw_datatype_comm(MPI_COMM_WORLD));
     sw_temporary_free(l->room);
 }

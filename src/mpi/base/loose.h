@@ -18,7 +18,7 @@ typedef struct {
 
 /* From the first byte of `count` elements to behind the last, as seen from
  * element 0. */
-void sw_elements_span(const sw_datatype_t *d, int64_t count, int64_t *low,
+void sw_loose_span(const sw_datatype_t *d, int64_t count, int64_t *low,
                       int64_t *high);
 
 /* Room for n elements, where `packed` (NULL: nothing) goes. */

@@ -30,7 +30,7 @@ static bool translate(MPI_Group group, sw_members_t *to)
         if (to->rank[i] == MPI_UNDEFINED)
             to->rank[i] = -1;
         to->all &= to->rank[i] >= 0;
-        to->hash = sw_mixed(to->hash, (uint32_t)to->rank[i]);
+        to->hash = sw_members_mix(to->hash, (uint32_t)to->rank[i]);
     }
     return true;
 }

@@ -20,7 +20,7 @@ typedef struct sw_members {
 } sw_members_t;
 
 /* A good mix of two words, alike on all ranks. */
-static inline uint64_t sw_mixed(uint64_t a, uint64_t b)
+static inline uint64_t sw_members_mix(uint64_t a, uint64_t b)
 {
     uint64_t x = a * 0x9e3779b97f4a7c15u ^ (b + 1);
     x = (x ^ x >> 32) * 0xbf58476d1ce4e5b9u;

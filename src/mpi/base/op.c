@@ -81,7 +81,7 @@ bool sw_operation(MPI_Op op, const sw_datatype_t *type, sw_operation_t *to)
         return to->reducer.kernel != NULL;
     }
     int commutes = 0;
-    if (!type->size || !sw_world_is_there() ||
+    if (!type->size || !sw_roster_has_world() ||
         host.Op_commutative(op, &commutes) != MPI_SUCCESS)
         return false;
     to->packed = !type->dense;

@@ -38,7 +38,7 @@ static const sw_datatype_t *packs(const void *user, int64_t count,
                                   int64_t *bytes)
 {
     const sw_datatype_t *d = NULL;
-    if (sw_accelerating() && user && user != MPI_IN_PLACE && data && at >= 0)
+    if (sw_control_accelerating() && user && user != MPI_IN_PLACE && data && at >= 0)
         d = known(type, comm);
     if (!d || !d->packs || count <= 0 ||
         __builtin_mul_overflow(count, (int64_t)d->size, bytes) ||
@@ -48,7 +48,7 @@ static const sw_datatype_t *packs(const void *user, int64_t count,
     return d;
 }
 
-bool sw_packed(const void *inbuf, int64_t incount, MPI_Datatype datatype,
+bool sw_pack_into(const void *inbuf, int64_t incount, MPI_Datatype datatype,
                void *outbuf, int64_t outsize, int64_t *position,
                MPI_Comm comm)
 {
@@ -62,7 +62,7 @@ bool sw_packed(const void *inbuf, int64_t incount, MPI_Datatype datatype,
     return true;
 }
 
-bool sw_unpacked(const void *inbuf, int64_t insize, int64_t *position,
+bool sw_pack_from(const void *inbuf, int64_t insize, int64_t *position,
                  void *outbuf, int64_t outcount, MPI_Datatype datatype,
                  MPI_Comm comm)
 {

@@ -7,10 +7,10 @@
 
 #include "host.h"
 
-bool sw_packed(const void *inbuf, int64_t incount, MPI_Datatype datatype,
+bool sw_pack_into(const void *inbuf, int64_t incount, MPI_Datatype datatype,
                void *outbuf, int64_t outsize, int64_t *position,
                MPI_Comm comm);
-bool sw_unpacked(const void *inbuf, int64_t insize, int64_t *position,
+bool sw_pack_from(const void *inbuf, int64_t insize, int64_t *position,
                  void *outbuf, int64_t outcount, MPI_Datatype datatype,
                  MPI_Comm comm);
 

@@ -37,7 +37,7 @@ static bool drive_with_failures(void)
     static __thread uint64_t asked
         __attribute__((tls_model("initial-exec")));
     int flag, rank;
-    host.Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, sw_private_comm(current), &flag,
+    host.Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, sw_datatype_comm(current), &flag,
                 MPI_STATUS_IGNORE);
     uint64_t now = sw_os_now();
     if (current == MPI_COMM_NULL || now - asked < ASK)

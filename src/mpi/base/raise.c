@@ -21,7 +21,7 @@ static bool host_settles(void)
         return is == 2;
     MPI_Comm comm;
     MPI_Errhandler handler;
-    if (!sw_world_is_there() ||
+    if (!sw_roster_has_world() ||
         host.Comm_split(MPI_COMM_SELF, 0, 0, &comm) != MPI_SUCCESS)
         return false;
     host.Comm_create_errhandler(see_nothing, &handler);
@@ -70,7 +70,7 @@ int sw_raise_pending(const sw_comm_t *c, int error)
         return error;
     if (c->handle != MPI_COMM_NULL)
         return sw_raise(c->handle, error);
-    MPI_Comm mine = sw_private_comm(MPI_COMM_NULL);
+    MPI_Comm mine = sw_datatype_comm(MPI_COMM_NULL);
     if (!c->gone || mine == MPI_COMM_NULL)
         return sw_raise(MPI_COMM_WORLD, error);
     host.Comm_set_errhandler(mine, c->handler);

@@ -35,7 +35,7 @@ static void message(const void *from, int64_t count, MPI_Datatype type,
                     void *to, int64_t room, MPI_Datatype as, MPI_Comm comm)
 {
     static pthread_mutex_t one = PTHREAD_MUTEX_INITIALIZER;
-    MPI_Comm own = sw_private_comm(comm);
+    MPI_Comm own = sw_datatype_comm(comm);
     int me;
     pthread_mutex_lock(&one);
     host.Comm_rank(own, &me);
@@ -50,8 +50,8 @@ void sw_reach_copy(const void *from, void *to, int64_t count,
     int64_t group = group_of(type);
     for (int64_t i = 0; i < count; i += group) {
         int64_t n = count - i < group ? count - i : group;
-        message(sw_element(from, i, type), n, type->handle,
-                sw_element(to, i, type), n, type->handle, comm);
+        message(sw_buffer_element(from, i, type), n, type->handle,
+                sw_buffer_element(to, i, type), n, type->handle, comm);
     }
 }
 
@@ -61,7 +61,7 @@ void sw_reach_pack(const void *user, int64_t count,
     int64_t group = group_of(type);
     for (int64_t i = 0; i < count; i += group) {
         int64_t n = count - i < group ? count - i : group;
-        message(sw_element(user, i, type), n, type->handle,
+        message(sw_buffer_element(user, i, type), n, type->handle,
                 data + (size_t)i * type->size, n * (int64_t)type->size,
                 MPI_PACKED, comm);
     }
@@ -74,7 +74,7 @@ void sw_reach_unpack(const char *data, void *user, int64_t count,
     for (int64_t i = 0; i < count; i += group) {
         int64_t n = count - i < group ? count - i : group;
         message(data + (size_t)i * type->size, n * (int64_t)type->size,
-                MPI_PACKED, sw_element(user, i, type), n, type->handle, comm);
+                MPI_PACKED, sw_buffer_element(user, i, type), n, type->handle, comm);
     }
 }
 

@@ -10,12 +10,12 @@ sw_registered_t sw_registry_nobody = {.key = SW_NO_KEY};
 
 static sw_registered_t **bucket(sw_registry_t *r, uintptr_t key)
 {
-    return &r->table[sw_handle_mix(key) % SW_REGISTRY_BUCKETS];
+    return &r->table[sw_host_handle_mix(key) % SW_REGISTRY_BUCKETS];
 }
 
 static sw_registry_cache_t *place(sw_registry_t *r, uintptr_t key)
 {
-    return &r->cache[sw_handle_mix(key) % r->places];
+    return &r->cache[sw_host_handle_mix(key) % r->places];
 }
 
 /* The lock is held. */

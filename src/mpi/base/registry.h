@@ -56,7 +56,7 @@ static inline void *sw_registry_cached(sw_registry_cache_t *cache,
                                        size_t places, uintptr_t key)
 {
     sw_registered_t *found = atomic_load_explicit(
-        &cache[sw_handle_mix(key) % places], memory_order_acquire);
+        &cache[sw_host_handle_mix(key) % places], memory_order_acquire);
     return sw_likely(found->key == key) ? found : NULL;
 }
 

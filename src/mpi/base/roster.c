@@ -22,7 +22,7 @@ sw_roster_t sw_roster = {.comm = MPI_COMM_NULL};
 bool sw_threaded;
 uint64_t (*sw_roster_board)(void);
 
-bool sw_world_is_there(void)
+bool sw_roster_has_world(void)
 {
     int begun = 0, ended = 0;
     host.Initialized(&begun);
@@ -96,7 +96,7 @@ static void find_node(void)
     host.Comm_rank(sw_roster.comm, &sw_roster.place);
 }
 
-bool sw_introduce(sw_introduction_t *to)
+bool sw_roster_self(sw_introduction_t *to)
 {
     bool able = sw_team_introduce(to, sw_roster_virtual_node());
     to->helper = sw_settings.enable && sw_agent_reserve();
@@ -109,7 +109,7 @@ static void fill_hello(sw_hello_t *to)
     to->version = VERSION;
     to->rank = sw_roster.rank;
     to->board = sw_roster_board ? sw_roster_board() : 0;
-    if (sw_introduce(&to->self) && sw_settings.enable && sw_roster.places > 1)
+    if (sw_roster_self(&to->self) && sw_settings.enable && sw_roster.places > 1)
         sw_link_offer(to);
 }
 

@@ -72,13 +72,13 @@ void sw_roster_start(void);
 void sw_roster_stop(void);
 
 /* Are MPI_COMM_WORLD and MPI_COMM_SELF there? Not with sessions only. */
-bool sw_world_is_there(void);
+bool sw_roster_has_world(void);
 
 /* Which virtual node a test has put this rank on; 0 without one. */
 int sw_roster_virtual_node(void);
 
 /* Fills in what this process tells others. False: it cannot share memory. */
-bool sw_introduce(sw_introduction_t *to);
+bool sw_roster_self(sw_introduction_t *to);
 
 int sw_roster_place_far(int rank);
 

@@ -85,7 +85,7 @@ typedef struct {
 
 static int number_of(name_t *table, size_t size, int32_t name, int *next)
 {
-    size_t at = sw_handle_mix((uint32_t)name) & (size - 1);
+    size_t at = sw_host_handle_mix((uint32_t)name) & (size - 1);
     while (table[at].number >= 0 && table[at].name != name)
         at = (at + 1) & (size - 1);
     if (table[at].number < 0)
@@ -276,7 +276,7 @@ void sw_span_free(sw_span_t *s)
 {
     sw_sequence_close(s->sequence);
     /* Not where MPI ends: the host frees what is left. */
-    if (s->lane != MPI_COMM_NULL && sw_world_is_there())
+    if (s->lane != MPI_COMM_NULL && sw_roster_has_world())
         host.Comm_free(&s->lane);
     atomic_fetch_sub(&held, 1);
     discard(s);

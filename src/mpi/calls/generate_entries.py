@@ -107,7 +107,7 @@ def text(body):
 
 PACK = """\
     int64_t position_ = $position ? *$position : -1;
-    if (sw_packed($inbuf, $incount, $datatype, $outbuf, $outsize, &position_,
+    if (sw_pack_into($inbuf, $incount, $datatype, $outbuf, $outsize, &position_,
                   $comm)) {
         *$position = position_;
         return MPI_SUCCESS;
@@ -115,7 +115,7 @@ PACK = """\
 """
 UNPACK = """\
     int64_t position_ = $position ? *$position : -1;
-    if (sw_unpacked($inbuf, $insize, &position_, $outbuf, $outcount, $datatype,
+    if (sw_pack_from($inbuf, $insize, &position_, $outbuf, $outcount, $datatype,
                     $comm)) {
         *$position = position_;
         return MPI_SUCCESS;
@@ -140,7 +140,7 @@ def window(function, requested=False):
                                    "&rc"], 8 if requested else 13)
         if requested:
             serves = (f"request &&\n        {serves} &&\n"
-                      "        sw_access_requested(request, &rc)")
+                      "        sw_rma_access_requested(request, &rc)")
         return procedure.function(WINDOW.format(serves=serves))
     return entry
 
@@ -170,7 +170,7 @@ def communicator(procedure):
         *procedure.names[:-1], f"{fresh} ? &made : NULL"], 13)
     return procedure.whole(f"    SW_INSIDE;\n    MPI_Comm made = {parent};\n"
                            f"    int rc = {call};\n"
-                           f"    return sw_comm_made(rc, {parent}, made, "
+                           f"    return sw_context_id_give(rc, {parent}, made, "
                            f"{fresh});\n")
 
 

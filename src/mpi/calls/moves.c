@@ -12,7 +12,7 @@ sw_moves_sum_t sw_moves_sum_list(sw_moved_t *m, const sw_moves_data_t *d,
     uint64_t bytes = 0;
     int64_t all = 0;
     for (int i = 0; i < n; i++) {
-        int64_t count = sw_at(d->counts, i);
+        int64_t count = sw_counts_at(d->counts, i);
         all += count;
         if (d->types && count)
             bytes += sw_moves_bytes(m, count, d->types[i]);

@@ -66,7 +66,7 @@ SW_MOVES_PART uint64_t sw_moves_bytes(sw_moved_t *m, int64_t count,
 SW_MOVES_PART uint64_t sw_moves_block(sw_moved_t *m, const sw_moves_data_t *d,
                                       int i)
 {
-    return sw_moves_bytes(m, d->counts.width ? sw_at(d->counts, i) : d->count,
+    return sw_moves_bytes(m, d->counts.width ? sw_counts_at(d->counts, i) : d->count,
                           d->type);
 }
 

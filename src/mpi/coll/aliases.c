@@ -7,7 +7,7 @@
  * Open MPI that of an MPI_Allreduce on MPI_COMM_WORLD. */
 static bool refuses(void)
 {
-    MPI_Comm comm = sw_private_comm(MPI_COMM_NULL);
+    MPI_Comm comm = sw_datatype_comm(MPI_COMM_NULL);
     int both = 0;
     return comm == MPI_COMM_NULL || /* with sessions only: the usual case */
            host.Reduce(&both, &both, 1, MPI_INT, MPI_MAX, 0, comm) !=

@@ -10,9 +10,9 @@ bool sw_allgather(sw_coll_call_t *k, const void *sendbuf, int64_t sendcount,
 {
     const sw_datatype_t *s = NULL, *r = NULL;
     bool in_place = sendbuf == MPI_IN_PLACE;
-    if (!sw_usable(recvbuf, recvcount, recvtype, k->comm, &r, &k->result) ||
+    if (!sw_buffer_usable(recvbuf, recvcount, recvtype, k->comm, &r, &k->result) ||
         (!in_place &&
-         !sw_usable(sendbuf, sendcount, sendtype, k->comm, &s, &k->result)) ||
+         !sw_buffer_usable(sendbuf, sendcount, sendtype, k->comm, &s, &k->result)) ||
         (!in_place &&
          sw_aliased_block(k->id, sendbuf, sendcount, sendtype, recvbuf,
                           k->c->me * recvcount, recvcount, recvtype, r)))
@@ -29,7 +29,7 @@ static size_t mean(const sw_comm_t *c, sw_vector_t counts, size_t size)
 {
     size_t total = 0;
     for (int i = 0; i < c->n && !c->sequence; i++)
-        total += (size_t)sw_at(counts, i) * size;
+        total += (size_t)sw_counts_at(counts, i) * size;
     return total / (size_t)c->n;
 }
 
@@ -41,14 +41,14 @@ bool sw_allgatherv(sw_coll_call_t *k, const void *sendbuf, int64_t sendcount,
     const sw_datatype_t *s = NULL, *r = NULL;
     bool in_place = sendbuf == MPI_IN_PLACE;
     if ((!in_place &&
-         !sw_usable(sendbuf, sendcount, sendtype, k->comm, &s, &k->result)) ||
+         !sw_buffer_usable(sendbuf, sendcount, sendtype, k->comm, &s, &k->result)) ||
         recvbuf == MPI_IN_PLACE ||
-        !sw_lists_ok(recvcounts, displs, k->c->n) ||
+        !sw_vector_lists_ok(recvcounts, displs, k->c->n) ||
         !(r = sw_datatype(recvtype, k->comm, &k->result)) ||
         (!in_place &&
          sw_aliased_block(k->id, sendbuf, sendcount, sendtype, recvbuf,
-                          sw_displ(displs, k->c->me),
-                          sw_at(recvcounts, k->c->me), recvtype, r)))
+                          sw_vector_displ(displs, k->c->me),
+                          sw_counts_at(recvcounts, k->c->me), recvtype, r)))
         return false;
     sw_move_t *m = sw_call_moves(k, 0, in_place);
     sw_half_rows(&m->out, sendbuf, sendcount, s);

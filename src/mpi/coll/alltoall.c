@@ -12,9 +12,9 @@ bool sw_alltoall(sw_coll_call_t *k, const void *sendbuf, int64_t sendcount,
 {
     const sw_datatype_t *s = NULL, *r = NULL;
     bool in_place = sendbuf == MPI_IN_PLACE;
-    if (!sw_usable(recvbuf, recvcount, recvtype, k->comm, &r, &k->result) ||
+    if (!sw_buffer_usable(recvbuf, recvcount, recvtype, k->comm, &r, &k->result) ||
         (!in_place &&
-         !sw_usable(sendbuf, sendcount, sendtype, k->comm, &s, &k->result)) ||
+         !sw_buffer_usable(sendbuf, sendcount, sendtype, k->comm, &s, &k->result)) ||
         (sendcount == recvcount && sendtype == recvtype &&
          sw_aliased(k->id, sendbuf, recvbuf, recvcount)))
         return false;
@@ -34,10 +34,10 @@ static bool receives(const sw_coll_call_t *k, const void *sendbuf,
                      sw_vector_t recvcounts, sw_vector_t rdispls, bool same)
 {
     return recvbuf != MPI_IN_PLACE &&
-           sw_lists_ok(recvcounts, rdispls, k->c->n) &&
+           sw_vector_lists_ok(recvcounts, rdispls, k->c->n) &&
            !(sendcounts.at == recvcounts.at && same &&
              sw_aliased(k->id, sendbuf, recvbuf,
-                        sw_counts_any(recvcounts, k->c->n)));
+                        sw_vector_counts_any(recvcounts, k->c->n)));
 }
 
 bool sw_alltoallv(sw_coll_call_t *k, const void *sendbuf,
@@ -50,7 +50,7 @@ bool sw_alltoallv(sw_coll_call_t *k, const void *sendbuf,
     if (!receives(k, sendbuf, sendcounts, recvbuf, recvcounts, rdispls,
                   sendtype == recvtype) ||
         !(r = sw_datatype(recvtype, k->comm, &k->result)) ||
-        (!in_place && (!sw_lists_ok(sendcounts, sdispls, k->c->n) ||
+        (!in_place && (!sw_vector_lists_ok(sendcounts, sdispls, k->c->n) ||
                        !(s = sw_datatype(sendtype, k->comm, &k->result)))))
         return false;
     sw_move_t *m = sw_call_moves(k, 0, in_place);
@@ -75,9 +75,9 @@ bool sw_alltoallw(sw_coll_call_t *k, const void *sendbuf,
         return false;
     const sw_datatype_t **r = sw_call_room(k, 2 * (size_t)n * sizeof *r);
     const sw_datatype_t **s = r + n;
-    if (!sw_types_of(recvtypes, recvcounts, n, k->comm, r, &k->result) ||
-        (!in_place && (!sw_lists_ok(sendcounts, sdispls, n) ||
-                       !sw_types_of(sendtypes, sendcounts, n, k->comm, s,
+    if (!sw_vector_types_of(recvtypes, recvcounts, n, k->comm, r, &k->result) ||
+        (!in_place && (!sw_vector_lists_ok(sendcounts, sdispls, n) ||
+                       !sw_vector_types_of(sendtypes, sendcounts, n, k->comm, s,
                                     &k->result))))
         return false;
     sw_move_t *m = sw_call_moves(k, 0, in_place);

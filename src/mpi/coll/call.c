@@ -45,7 +45,7 @@ static inline uint32_t allowed(void)
 
 static inline bool on(sw_collective_t id)
 {
-    return sw_likely(sw_settings.collectives && sw_accelerating() &&
+    return sw_likely(sw_settings.collectives && sw_control_accelerating() &&
                      (allowed() >> id & 1));
 }
 

@@ -103,6 +103,6 @@ static inline sw_move_t *sw_call_moves(sw_coll_call_t *k, int root,
 
 /* The error class of how a collective has ended (coll/sequence.h). Says what
  * went wrong. */
-int sw_outcome(sw_collective_t id, int status);
+int sw_call_outcome(sw_collective_t id, int status);
 
 #endif

@@ -35,7 +35,7 @@ static bool finish(sw_coll_call_t *k, int status)
                                          memory_order_relaxed)))
         sw_progress();
     if (sw_unlikely(status != SW_OK))
-        k->result = sw_raise(k->comm, sw_outcome(k->id, status));
+        k->result = sw_raise(k->comm, sw_call_outcome(k->id, status));
     return true;
 }
 
@@ -170,7 +170,7 @@ bool sw_call_carry_out(sw_coll_call_t *k, bool right, int *rc)
     return ours || raised;
 }
 
-int sw_outcome(sw_collective_t id, int status)
+int sw_call_outcome(sw_collective_t id, int status)
 {
     /* Of what is broken, sw_comm_give_up lets the host tell. */
     if (sw_likely(status == SW_OK) || status == SW_BROKEN)

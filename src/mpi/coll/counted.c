@@ -12,7 +12,7 @@ static _Atomic int64_t counts[SW_COUNTED_ROWS][SW_COUNTED_ROW];
 
 void sw_count_slow(int row, int column, int64_t by)
 {
-    if (sw_from_user())
+    if (sw_guard_from_user())
         atomic_fetch_add_explicit(&counts[row][column], by,
                                   memory_order_relaxed);
 }

@@ -14,10 +14,10 @@ bool sw_gather(sw_coll_call_t *k, const void *sendbuf, int64_t sendcount,
     bool is_root = k->c->me == root;
     bool in_place = is_root && sendbuf == MPI_IN_PLACE;
     if (!in_place &&
-        !sw_usable(sendbuf, sendcount, sendtype, k->comm, &s, &k->result))
+        !sw_buffer_usable(sendbuf, sendcount, sendtype, k->comm, &s, &k->result))
         return false;
     if (is_root &&
-        (!sw_usable(recvbuf, recvcount, recvtype, k->comm, &r, &k->result) ||
+        (!sw_buffer_usable(recvbuf, recvcount, recvtype, k->comm, &r, &k->result) ||
          (!in_place &&
           sw_aliased_block(k->id, sendbuf, sendcount, sendtype, recvbuf,
                            root * recvcount, recvcount, recvtype, r))))
@@ -41,15 +41,15 @@ bool sw_gatherv(sw_coll_call_t *k, const void *sendbuf, int64_t sendcount,
     bool is_root = k->c->me == root;
     bool in_place = is_root && sendbuf == MPI_IN_PLACE;
     if (!in_place &&
-        !sw_usable(sendbuf, sendcount, sendtype, k->comm, &s, &k->result))
+        !sw_buffer_usable(sendbuf, sendcount, sendtype, k->comm, &s, &k->result))
         return false;
     if (is_root &&
         (recvbuf == MPI_IN_PLACE ||
-         !sw_lists_ok(recvcounts, displs, k->c->n) ||
+         !sw_vector_lists_ok(recvcounts, displs, k->c->n) ||
          !(r = sw_datatype(recvtype, k->comm, &k->result)) ||
          (!in_place &&
           sw_aliased_block(k->id, sendbuf, sendcount, sendtype, recvbuf,
-                           sw_displ(displs, root), sw_at(recvcounts, root),
+                           sw_vector_displ(displs, root), sw_counts_at(recvcounts, root),
                            recvtype, r))))
         return false;
     sw_move_t *m = sw_call_moves(k, root, in_place);

@@ -60,17 +60,17 @@ static void own(sw_scratch_t *room, sw_move_t *m, int n)
 static void hold(const sw_half_t *p, int n)
 {
     if (p->form == SW_HALF_EACH)
-        sw_types_hold(p->types, n);
+        sw_vector_types_hold(p->types, n);
     else
-        sw_types_hold(&p->type, p->form != SW_HALF_NONE);
+        sw_vector_types_hold(&p->type, p->form != SW_HALF_NONE);
 }
 
 static void drop(const sw_half_t *p, int n)
 {
     if (p->form == SW_HALF_EACH)
-        sw_types_drop(p->types, n);
+        sw_vector_types_drop(p->types, n);
     else
-        sw_types_drop(&p->type, p->form != SW_HALF_NONE);
+        sw_vector_types_drop(&p->type, p->form != SW_HALF_NONE);
 }
 
 void sw_moving_hold(sw_moving_t *v, sw_move_t *m, int n)
@@ -108,7 +108,7 @@ static void rows(const sw_buffer_t *b, const sw_half_t *p, int n,
 {
     bool gaps = b->data.layout;
     for (int i = 0; sw_unlikely(gaps) && i < n; i++)
-        data[i] = (sw_data_t){sw_element(b->user, i * p->count, p->type),
+        data[i] = (sw_data_t){sw_buffer_element(b->user, i * p->count, p->type),
                               b->data.layout, p->count};
     set(to, (size_t)p->count * p->type->size, gaps ? data : NULL);
 }
@@ -153,10 +153,10 @@ static void send_own(sw_moving_t *v, const sw_half_t *in, int me, MPI_Comm comm,
     set(&k->sends, sw_block(&k->recvs, me).bytes,
         v->own.layout ? &v->own : NULL);
     if (sw_half_is_list(in) && v->to.list.temporary)
-        sw_pack(sw_element(in->buffer, sw_at(in->displs, me), in->type),
-                sw_at(in->counts, me), in->type, v->own.at, comm);
+        sw_pack(sw_buffer_element(in->buffer, sw_counts_at(in->displs, me), in->type),
+                sw_counts_at(in->counts, me), in->type, v->own.at, comm);
     else if (!sw_half_is_list(in) && v->to.one.temporary)
-        sw_pack(sw_element(in->buffer, me * in->count, in->type), in->count,
+        sw_pack(sw_buffer_element(in->buffer, me * in->count, in->type), in->count,
                 in->type, v->own.at, comm);
 }
 

@@ -14,8 +14,8 @@ bool sw_reduce(sw_coll_call_t *k, const void *sendbuf, void *recvbuf,
     if (!d || count < 0 || root < 0 || root >= k->c->n || in == MPI_IN_PLACE ||
         (is_root && (recvbuf == MPI_IN_PLACE ||
                      sw_aliased(k->id, sendbuf, recvbuf, count) ||
-                     sw_missing(recvbuf, count, d))) ||
-        sw_missing(in, count, d))
+                     sw_buffer_missing(recvbuf, count, d))) ||
+        sw_buffer_missing(in, count, d))
         return false;
     bool known = sw_describe_reduction(k, d, op, in, count,
                                        is_root ? recvbuf : NULL,
@@ -30,7 +30,7 @@ bool sw_allreduce(sw_coll_call_t *k, const void *sendbuf, void *recvbuf,
     const sw_datatype_t *d = sw_datatype(datatype, k->comm, &k->result);
     const void *in = sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf;
     if (!d || count < 0 || recvbuf == MPI_IN_PLACE ||
-        sw_missing(in, count, d) || sw_missing(recvbuf, count, d) ||
+        sw_buffer_missing(in, count, d) || sw_buffer_missing(recvbuf, count, d) ||
         sw_aliased(k->id, sendbuf, recvbuf, count))
         return false;
     return sw_describe_reduction(k, d, op, in, count, recvbuf, count);

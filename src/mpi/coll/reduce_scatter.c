@@ -19,11 +19,11 @@ static bool describe(sw_coll_call_t *k, const void *sendbuf, void *recvbuf,
         return false;
     size_t *sizes = sw_call_room(k, (size_t)n * sizeof *sizes);
     for (int i = 0; i < n; i++) {
-        sizes[i] = (size_t)(counts.at ? sw_at(counts, i) : count);
+        sizes[i] = (size_t)(counts.at ? sw_counts_at(counts, i) : count);
         total += (int64_t)sizes[i];
     }
-    if (sw_missing(in, total, d) ||
-        sw_missing(recvbuf, (int64_t)sizes[me], d) ||
+    if (sw_buffer_missing(in, total, d) ||
+        sw_buffer_missing(recvbuf, (int64_t)sizes[me], d) ||
         sw_aliased(k->id, sendbuf, recvbuf, total))
         return false;
     bool known = sw_describe_reduction(k, d, op, in, total, recvbuf,
@@ -36,7 +36,7 @@ bool sw_reduce_scatter(sw_coll_call_t *k, const void *sendbuf, void *recvbuf,
                        sw_vector_t recvcounts, MPI_Datatype datatype,
                        MPI_Op op)
 {
-    return sw_counts_ok(recvcounts, k->c->n) &&
+    return sw_vector_counts_ok(recvcounts, k->c->n) &&
            describe(k, sendbuf, recvbuf, recvcounts, 0, datatype, op);
 }
 

@@ -12,8 +12,8 @@ static bool describe(sw_coll_call_t *k, const void *sendbuf, void *recvbuf,
     const sw_datatype_t *d = sw_datatype(datatype, k->comm, &k->result);
     const void *in = sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf;
     if (!d || count < 0 || recvbuf == MPI_IN_PLACE ||
-        sw_missing(in, count, d) ||
-        (needs_out && sw_missing(recvbuf, count, d)) ||
+        sw_buffer_missing(in, count, d) ||
+        (needs_out && sw_buffer_missing(recvbuf, count, d)) ||
         sw_aliased(k->id, sendbuf, recvbuf, count))
         return false;
     return sw_describe_reduction(k, d, op, in, count, recvbuf,

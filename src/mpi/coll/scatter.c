@@ -14,10 +14,10 @@ bool sw_scatter(sw_coll_call_t *k, const void *sendbuf, int64_t sendcount,
     bool is_root = k->c->me == root;
     bool in_place = is_root && recvbuf == MPI_IN_PLACE;
     if (!in_place &&
-        !sw_usable(recvbuf, recvcount, recvtype, k->comm, &r, &k->result))
+        !sw_buffer_usable(recvbuf, recvcount, recvtype, k->comm, &r, &k->result))
         return false;
     if (is_root &&
-        (!sw_usable(sendbuf, sendcount, sendtype, k->comm, &s, &k->result) ||
+        (!sw_buffer_usable(sendbuf, sendcount, sendtype, k->comm, &s, &k->result) ||
          (!in_place &&
           sw_aliased_block(k->id, recvbuf, recvcount, recvtype, sendbuf,
                            root * sendcount, sendcount, sendtype, s))))
@@ -42,15 +42,15 @@ bool sw_scatterv(sw_coll_call_t *k, const void *sendbuf,
     bool is_root = k->c->me == root;
     bool in_place = is_root && recvbuf == MPI_IN_PLACE;
     if (!in_place &&
-        !sw_usable(recvbuf, recvcount, recvtype, k->comm, &r, &k->result))
+        !sw_buffer_usable(recvbuf, recvcount, recvtype, k->comm, &r, &k->result))
         return false;
     if (is_root &&
         (sendbuf == MPI_IN_PLACE ||
-         !sw_lists_ok(sendcounts, displs, k->c->n) ||
+         !sw_vector_lists_ok(sendcounts, displs, k->c->n) ||
          !(s = sw_datatype(sendtype, k->comm, &k->result)) ||
          (!in_place &&
           sw_aliased_block(k->id, recvbuf, recvcount, recvtype, sendbuf,
-                           sw_displ(displs, root), sw_at(sendcounts, root),
+                           sw_vector_displ(displs, root), sw_counts_at(sendcounts, root),
                            sendtype, s))))
         return false;
     sw_move_t *m = sw_call_moves(k, root, in_place);

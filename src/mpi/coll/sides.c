@@ -43,9 +43,9 @@ static bool read_counts(const sw_side_t *x, int64_t *counts,
         (x->n && !row && (!a->counts.at || !a->displacements.at)))
         return false;
     for (int i = 0; i < x->n; i++) {
-        int64_t count = row ? a->count : sw_at(a->counts, i);
+        int64_t count = row ? a->count : sw_counts_at(a->counts, i);
         counts[i] = x->edge[i] == SW_NOBODY ? 0 : count;
-        places[i] = row ? i * count : sw_at(a->displacements, i);
+        places[i] = row ? i * count : sw_counts_at(a->displacements, i);
         if (counts[i] < 0)
             return false;
         *anybody |= x->edge[i] != SW_NOBODY;
@@ -73,7 +73,7 @@ static bool check(sw_side_t *x, sw_side_room_t *room, MPI_Comm comm,
         .same = a->form != SW_SIDE_EACH, .bytes = a->form == SW_SIDE_EACH,
         .n = x->n, .comm = comm};
     if (a->form == SW_SIDE_EACH)
-        return sw_types_of(a->types, x->buffer.counts, x->n, comm, known,
+        return sw_vector_types_of(a->types, x->buffer.counts, x->n, comm, known,
                            result);
     known[0] = anybody ? sw_datatype(a->type, comm, result) : &sw_nothing;
     return known[0] && (a->user || !any || !known[0]->dense ||
@@ -147,14 +147,14 @@ bool sw_sides_run(sw_sides_t *k, sw_collective_t id, sw_comm_t *c,
 
 void sw_sides_hold(const sw_sides_t *k)
 {
-    sw_types_hold(k->out.buffer.types, sw_vbuffer_types(&k->out.buffer));
-    sw_types_hold(k->in.buffer.types, sw_vbuffer_types(&k->in.buffer));
+    sw_vector_types_hold(k->out.buffer.types, sw_vbuffer_types(&k->out.buffer));
+    sw_vector_types_hold(k->in.buffer.types, sw_vbuffer_types(&k->in.buffer));
 }
 
 void sw_sides_drop(const sw_sides_t *k)
 {
-    sw_types_drop(k->out.buffer.types, sw_vbuffer_types(&k->out.buffer));
-    sw_types_drop(k->in.buffer.types, sw_vbuffer_types(&k->in.buffer));
+    sw_vector_types_drop(k->out.buffer.types, sw_vbuffer_types(&k->out.buffer));
+    sw_vector_types_drop(k->in.buffer.types, sw_vbuffer_types(&k->in.buffer));
 }
 
 void sw_sides_find_way(sw_sides_t *k, sw_collective_t id, sw_comm_t *c)

@@ -63,7 +63,7 @@ static inline size_t sw_sides_rooms(const sw_sides_t *k)
 {
     return (size_t)k->out.n + (size_t)k->in.n + 2;
 }
-/* Are the arguments right? False as sw_usable. */
+/* Are the arguments right? False as sw_buffer_usable. */
 bool sw_sides_check(sw_sides_t *k, sw_side_room_t *room, MPI_Comm comm,
                    int *result);
 /* They are: describes the blocks, and packs what must be. */

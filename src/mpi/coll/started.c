@@ -99,7 +99,7 @@ static int finish(sw_shadow_t *shadow, MPI_Status *status)
     if (sw_unlikely(outcome == SW_BROKEN &&
                     shadow->comm->handle != MPI_COMM_NULL))
         return sw_failure_raise(shadow->comm->handle);
-    return sw_outcome(s->call.id, outcome);
+    return sw_call_outcome(s->call.id, outcome);
 }
 
 /* Of a persistent one. */

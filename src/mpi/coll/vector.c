@@ -12,13 +12,13 @@ static const sw_datatype_t *type_of(const sw_vbuffer_t *b, int i)
 
 const sw_datatype_t sw_nothing = {.dense = true};
 
-bool sw_types_of(const MPI_Datatype types[], sw_vector_t counts, int n,
+bool sw_vector_types_of(const MPI_Datatype types[], sw_vector_t counts, int n,
                  MPI_Comm comm, const sw_datatype_t **to, int *result)
 {
     if (!types && n)
         return false;
     for (int i = 0; i < n; i++) {
-        to[i] = sw_at(counts, i) ? sw_datatype(types[i], comm, result)
+        to[i] = sw_counts_at(counts, i) ? sw_datatype(types[i], comm, result)
                                  : &sw_nothing;
         if (!to[i])
             return false;
@@ -26,14 +26,14 @@ bool sw_types_of(const MPI_Datatype types[], sw_vector_t counts, int n,
     return true;
 }
 
-void sw_types_hold(const sw_datatype_t *const types[], int n)
+void sw_vector_types_hold(const sw_datatype_t *const types[], int n)
 {
     for (int i = 0; i < n; i++)
         if (types[i] != &sw_nothing)
             sw_datatype_hold(types[i]);
 }
 
-void sw_types_drop(const sw_datatype_t *const types[], int n)
+void sw_vector_types_drop(const sw_datatype_t *const types[], int n)
 {
     for (int i = 0; i < n; i++)
         if (types[i] != &sw_nothing)
@@ -42,15 +42,15 @@ void sw_types_drop(const sw_datatype_t *const types[], int n)
 
 static size_t bytes_of(const sw_vbuffer_t *b, int i)
 {
-    return (size_t)sw_at(b->counts, i) * type_of(b, i)->size;
+    return (size_t)sw_counts_at(b->counts, i) * type_of(b, i)->size;
 }
 
 static void *block_of(const sw_vbuffer_t *b, int i)
 {
-    int64_t d = b->displacements.at ? sw_at(b->displacements, i) : 0;
+    int64_t d = b->displacements.at ? sw_counts_at(b->displacements, i) : 0;
     if (b->bytes)
         return (void *)((intptr_t)b->user + d);
-    return sw_element(b->user, d, type_of(b, i));
+    return sw_buffer_element(b->user, d, type_of(b, i));
 }
 
 /* Blocks of one dense type, in place: the common case, without a look at the
@@ -60,9 +60,9 @@ static sw_blocks_t dense(sw_vbuffer_t *b, sw_extent_t *list)
     size_t size = b->types[0]->size;
     int64_t step = b->bytes ? 1 : b->types[0]->extent;
     for (int i = 0; i < b->n; i++) {
-        size_t bytes = (size_t)sw_at(b->counts, i) * size;
+        size_t bytes = (size_t)sw_counts_at(b->counts, i) * size;
         list[i] = (sw_extent_t){
-            bytes ? sw_at(b->displacements, i) * step : 0, bytes};
+            bytes ? sw_counts_at(b->displacements, i) * step : 0, bytes};
     }
     b->data = b->user;
     return (sw_blocks_t){.list = list};
@@ -79,7 +79,7 @@ static sw_blocks_t here(sw_vbuffer_t *b, bool gaps, sw_extent_t *list,
         list[i] = (sw_extent_t){size && !gaps ? at - (char *)b->user : 0,
                                 size};
         data[i] = (sw_data_t){at, type->dense ? NULL : type->layout,
-                              sw_at(b->counts, i)};
+                              sw_counts_at(b->counts, i)};
     }
     b->data = b->user;
     return (sw_blocks_t){.list = list, .data = gaps ? data : NULL};
@@ -89,7 +89,7 @@ static sw_blocks_t here(sw_vbuffer_t *b, bool gaps, sw_extent_t *list,
 static bool away(const sw_vbuffer_t *b)
 {
     for (int i = 0; sw_device_possible() && i < b->n; i++)
-        if (sw_at(b->counts, i) &&
+        if (sw_counts_at(b->counts, i) &&
             sw_out_of_reach(block_of(b, i), type_of(b, i))) {
             sw_reach_note(b->comm);
             return true;
@@ -119,7 +119,7 @@ static sw_blocks_t describe(sw_vbuffer_t *b, bool pack, sw_extent_t *list,
         return dense(b, list);
     for (int i = 0; i < b->n; i++) {
         const sw_datatype_t *type = type_of(b, i);
-        if (type->dense || !sw_at(b->counts, i))
+        if (type->dense || !sw_counts_at(b->counts, i))
             continue;
         gaps = true;
         known &= type->layout != NULL;
@@ -133,7 +133,7 @@ sw_blocks_t sw_vbuffer_send(sw_vbuffer_t *b, bool pack, sw_extent_t *list,
     sw_blocks_t blocks = describe(b, pack, list, data);
     for (int i = 0; i < b->n && b->temporary; i++)
         if (list[i].bytes)
-            sw_pack(block_of(b, i), sw_at(b->counts, i), type_of(b, i),
+            sw_pack(block_of(b, i), sw_counts_at(b->counts, i), type_of(b, i),
                     b->data + list[i].offset, b->comm);
     return blocks;
 }
@@ -150,7 +150,7 @@ void sw_vbuffer_received(sw_vbuffer_t *b)
     for (int i = 0; i < b->n && b->temporary; i++) {
         size_t size = bytes_of(b, i);
         if (size)
-            sw_unpack(b->data + at, block_of(b, i), sw_at(b->counts, i),
+            sw_unpack(b->data + at, block_of(b, i), sw_counts_at(b->counts, i),
                       type_of(b, i), b->comm);
         at += size;
     }

@@ -9,39 +9,39 @@
 #include "mpi/base/counts.h"
 
 /* Are all n counts there and none negative? */
-static inline bool sw_counts_ok(sw_vector_t counts, int n)
+static inline bool sw_vector_counts_ok(sw_vector_t counts, int n)
 {
     if (!counts.at)
         return false;
     for (int i = 0; i < n; i++)
-        if (sw_at(counts, i) < 0)
+        if (sw_counts_at(counts, i) < 0)
             return false;
     return true;
 }
 
 /* Is there anything in n blocks? */
-static inline bool sw_counts_any(sw_vector_t counts, int n)
+static inline bool sw_vector_counts_any(sw_vector_t counts, int n)
 {
     for (int i = 0; i < n; i++)
-        if (sw_at(counts, i) > 0)
+        if (sw_counts_at(counts, i) > 0)
             return true;
     return false;
 }
 
 /* Are the lists of n blocks right? Empty blocks need no displacements. Open MPI
  * raises an error all the same. */
-static inline bool sw_lists_ok(sw_vector_t counts, sw_vector_t displs, int n)
+static inline bool sw_vector_lists_ok(sw_vector_t counts, sw_vector_t displs, int n)
 {
 #ifdef OMPI_MAJOR_VERSION
-    return displs.at && sw_counts_ok(counts, n);
+    return displs.at && sw_vector_counts_ok(counts, n);
 #else
-    return sw_counts_ok(counts, n) && (displs.at || !sw_counts_any(counts, n));
+    return sw_vector_counts_ok(counts, n) && (displs.at || !sw_vector_counts_any(counts, n));
 #endif
 }
 
-static inline int64_t sw_displ(sw_vector_t displs, int i)
+static inline int64_t sw_vector_displ(sw_vector_t displs, int i)
 {
-    return displs.at ? sw_at(displs, i) : 0;
+    return displs.at ? sw_counts_at(displs, i) : 0;
 }
 
 /* n blocks of a user's buffer, as the coll room takes them: in place where all
@@ -74,14 +74,14 @@ void sw_vbuffer_end(sw_vbuffer_t *b);
  * wait for it. */
 extern const sw_datatype_t sw_nothing __attribute__((visibility("hidden")));
 
-/* The types of n blocks; false as sw_usable. */
-bool sw_types_of(const MPI_Datatype types[], sw_vector_t counts, int n,
+/* The types of n blocks; false as sw_buffer_usable. */
+bool sw_vector_types_of(const MPI_Datatype types[], sw_vector_t counts, int n,
                  MPI_Comm comm, const sw_datatype_t **to, int *result);
 
 /* A collective goes on after its call, and the program may free the n types
  * meanwhile. */
-void sw_types_hold(const sw_datatype_t *const types[], int n);
-void sw_types_drop(const sw_datatype_t *const types[], int n);
+void sw_vector_types_hold(const sw_datatype_t *const types[], int n);
+void sw_vector_types_drop(const sw_datatype_t *const types[], int n);
 
 /* How many types a buffer lists. */
 static inline int sw_vbuffer_types(const sw_vbuffer_t *b)

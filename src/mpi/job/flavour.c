@@ -82,7 +82,7 @@ static sw_function_t entry(int procedure)
 static const sw_hands_t *hands(void)
 {
     static const sw_hands_t ours = {.give = sw_give, .take = sw_take,
-                                    .take_matched = sw_take_matched,
+                                    .take_matched = sw_give_take_matched,
                                     .itake = sw_itake};
     static const sw_hands_t seen = {.give = sw_recorded_give,
                                     .take = sw_recorded_take,

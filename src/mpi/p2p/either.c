@@ -210,9 +210,9 @@ static bool ready(sw_shadow_t *s)
     either_t *e = of(s);
     if (!is_done(e)) {
         sw_near_turn(false);
-        sw_match_enter();
+        sw_shadow_match_enter();
         look(e);
-        sw_match_leave();
+        sw_shadow_match_leave();
     }
     return s->ended = is_done(e);
 }
@@ -254,7 +254,7 @@ static int post(either_t *e)
     int rc = MPI_SUCCESS;
     e->cancelled = e->unwanted = e->came = e->asked = false;
     sw_near_equip(r);
-    sw_match_enter();
+    sw_shadow_match_enter();
     bool early = sw_matcher_find(&r->posted.pattern);
     e->alone = early && sw_near_hosts_turn() && host_has(&r->what);
     if (!early || e->alone)
@@ -262,7 +262,7 @@ static int post(either_t *e)
     r->posted.elsewhere = e->asked;
     if (rc == MPI_SUCCESS && !e->alone && sw_matcher_post(&r->posted))
         sw_near_pieces_turn();
-    sw_match_leave();
+    sw_shadow_match_leave();
     return rc;
 }
 
@@ -322,22 +322,22 @@ static int start(sw_shadow_t *s)
 static int cancel(sw_shadow_t *s)
 {
     either_t *e = of(s);
-    sw_match_enter();
+    sw_shadow_match_enter();
     if (!is_done(e)) {
         cancel_far(e);
         e->unwanted = true;
         look(e);
     }
-    sw_match_leave();
+    sw_shadow_match_leave();
     return MPI_SUCCESS;
 }
 
 static void free_request(sw_shadow_t *s)
 {
     of(s)->near.base.made = false;
-    sw_match_enter();
+    sw_shadow_match_enter();
     sw_near_keep_buffer(receive_of(s));
-    sw_match_leave();
+    sw_shadow_match_leave();
     sw_shadow_forget(s);
 }
 

@@ -8,7 +8,7 @@
 /* May the host keep this thread? */
 static bool may_stay(void)
 {
-    return !sw_owing();
+    return !sw_shadow_owing();
 }
 
 /* A nonblocking form of the host's, of which the program knows nothing. */

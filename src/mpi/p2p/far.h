@@ -2,7 +2,7 @@
  * far.h - messages of the host's: the procedures in which it may keep this
  * thread.
  *
- * While other ranks may wait for what this one does (sw_owing), no call stays in
+ * While other ranks may wait for what this one does (sw_shadow_owing), no call stays in
  * the host: each becomes its nonblocking form, and is waited for with our
  * progress.
  */

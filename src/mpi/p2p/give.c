@@ -80,7 +80,7 @@ int sw_give(void **block, size_t bytes, int dest, int tag, const void *on)
     return MPI_SUCCESS;
 }
 
-int sw_take_matched(void **block, size_t *bytes, void *message, void *status)
+int sw_give_take_matched(void **block, size_t *bytes, void *message, void *status)
 {
     sw_comm_t *c;
     if (!sw_near_knows(message, &c))

@@ -12,7 +12,7 @@
 int sw_give(void **block, size_t bytes, int dest, int tag, const void *comm);
 int sw_take(void **block, size_t *bytes, int source, int tag, const void *comm,
             void *message, void *status);
-int sw_take_matched(void **block, size_t *bytes, void *message, void *status);
+int sw_give_take_matched(void **block, size_t *bytes, void *message, void *status);
 int sw_itake(void **block, int count, const void *type, int source, int tag,
              const void *comm, void *request);
 

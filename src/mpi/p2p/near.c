@@ -21,18 +21,18 @@ int sw_near_tag_max, sw_near_spins;
 /* What the helper does while this process's threads may be in the host. */
 static sw_agent_found_t help(void)
 {
-    if (!sw_near_on || !(sw_threaded || sw_match_shared))
+    if (!sw_near_on || !(sw_threaded || sw_shadow_match_shared))
         return SW_AGENT_NOTHING;
-    if (!sw_match_try())
+    if (!sw_shadow_match_try())
         return SW_AGENT_WATCHING;
     bool owes = sw_matcher_posted() || sw_near_sends_any();
-    if (owes && (sw_threaded || sw_match_shared)) {
+    if (owes && (sw_threaded || sw_shadow_match_shared)) {
         sw_either_helps(true);
         sw_matcher_turn(true);
         sw_near_sends_turn();
         sw_either_helps(false);
     }
-    sw_match_give_back();
+    sw_shadow_match_give_back();
     return owes ? SW_AGENT_WATCHING : SW_AGENT_NOTHING;
 }
 
@@ -41,18 +41,18 @@ static sw_agent_found_t help(void)
 static bool away(bool goes)
 {
     if (!goes) {
-        sw_match_enter();
-        sw_match_shared = false;
-        sw_match_give_back();
+        sw_shadow_match_enter();
+        sw_shadow_match_shared = false;
+        sw_shadow_match_give_back();
         return true;
     }
-    if (!sw_near_on || sw_match_shared ||
+    if (!sw_near_on || sw_shadow_match_shared ||
         (!sw_matcher_posted() && !sw_near_sends_any()))
         return false;
-    sw_match_shared = !sw_threaded;
+    sw_shadow_match_shared = !sw_threaded;
     sw_scheduled_watch();
     sw_agent_wake();
-    return sw_match_shared;
+    return sw_shadow_match_shared;
 }
 
 /* Starting ----------------------------------------------------------------- */
@@ -130,14 +130,14 @@ bool sw_near_decide(sw_comm_t *c)
 
 bool sw_near_turn(bool all)
 {
-    bool shared = sw_threaded || sw_match_shared;
-    if (shared && !sw_match_try())
+    bool shared = sw_threaded || sw_shadow_match_shared;
+    if (shared && !sw_shadow_match_try())
         return false;
     bool came = sw_matcher_turn(all);
     sw_near_sends_turn();
     sw_near_sends_dispose();
     if (shared)
-        sw_match_give_back();
+        sw_shadow_match_give_back();
     if (shared && came)         /* another thread may sleep for it */
         sw_doorbell_ring(sw_mailbox_doorbell);
     return came;

@@ -135,7 +135,7 @@ static inline bool sw_near_describe(sw_near_t *to, sw_comm_t *c, MPI_Comm comm,
     if (sw_unlikely(c->near == SW_NEAR_SOME) && partner >= 0 &&
         !sw_near_is(c, partner))
         return false;
-    if (!sw_usable(buffer, count, type, comm, &to->type, result))
+    if (!sw_buffer_usable(buffer, count, type, comm, &to->type, result))
         return false;
     to->bytes = (size_t)count * to->type->size;
     return true;

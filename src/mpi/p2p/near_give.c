@@ -56,9 +56,9 @@ int sw_near_take(sw_comm_t *c, sw_early_t *m, void **block, size_t *bytes,
         return error;
     }
     sw_near_status(status, e->pattern.source, e->pattern.tag, *bytes);
-    sw_match_enter();
+    sw_shadow_match_enter();
     sw_matcher_drop(m);
-    sw_match_leave();
+    sw_shadow_match_leave();
     sw_give_count(SW_GIVE_TAKEN, *bytes);
     return MPI_SUCCESS;
 }

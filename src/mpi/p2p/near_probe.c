@@ -44,10 +44,10 @@ bool sw_near_probes(sw_pattern_t *p, sw_comm_t **c, int source, int tag,
 /* A message of ours, within the matcher's lock. */
 static sw_early_t *look(const sw_pattern_t *p)
 {
-    sw_match_enter();
+    sw_shadow_match_enter();
     sw_early_t *m = sw_matcher_find(p);
     if (!m)
-        sw_match_leave();
+        sw_shadow_match_leave();
     return m;
 }
 
@@ -69,7 +69,7 @@ static bool ask_host(const sw_comm_t *c, const sw_pattern_t *p, bool takes,
                      sw_near_found_t *found)
 {
     int flag = 0, tag = p->tag == SW_PATTERN_ANY ? MPI_ANY_TAG : p->tag;
-    sw_match_enter();
+    sw_shadow_match_enter();
     found->rc = takes
         ? host.Improbe(MPI_ANY_SOURCE, tag, c->handle, &flag, &found->message,
                        &found->status)
@@ -78,7 +78,7 @@ static bool ask_host(const sw_comm_t *c, const sw_pattern_t *p, bool takes,
         sw_proxy_remove(&found->status, c, takes ? &found->message : NULL);
         flag = 0;
     }
-    sw_match_leave();
+    sw_shadow_match_leave();
     return flag || found->rc != MPI_SUCCESS;
 }
 
@@ -170,7 +170,7 @@ int sw_near_iprobe(sw_comm_t *c, const sw_pattern_t *p, bool blocking,
     if (!found.early)
         return pass_on(&found, status);
     tell(found.early, status);
-    sw_match_leave();
+    sw_shadow_match_leave();
     return MPI_SUCCESS;
 }
 
@@ -181,14 +181,14 @@ void sw_near_await_message(sw_comm_t *c, const sw_pattern_t *p,
     if (!found->early)
         return;
     sw_matcher_extract(found->early);
-    sw_match_leave();
+    sw_shadow_match_leave();
 }
 
 /* A message of the host's, of this process to itself. */
 static void stand_in(message_t *m)
 {
     static _Atomic int serial;
-    MPI_Comm own = sw_private_comm(MPI_COMM_SELF);
+    MPI_Comm own = sw_datatype_comm(MPI_COMM_SELF);
     int tag = atomic_fetch_add(&serial, 1) & 0x3fff, flag = 0;
     m->handle = MPI_MESSAGE_NULL;
     if (host.Isend(NULL, 0, MPI_BYTE, 0, tag, own, &m->sent) != MPI_SUCCESS)
@@ -211,7 +211,7 @@ int sw_near_improbe(sw_comm_t *c, const sw_pattern_t *p, bool blocking,
     }
     sw_early_t *m = found.early;
     sw_matcher_extract(m);
-    sw_match_leave();
+    sw_shadow_match_leave();
     tell(m, status);
     message_t *known = malloc(sizeof *known);
     if (known)
@@ -224,10 +224,10 @@ int sw_near_improbe(sw_comm_t *c, const sw_pattern_t *p, bool blocking,
     *message = known->handle;
     known->early = m;
     known->comm = c;
-    sw_match_enter();
+    sw_shadow_match_enter();
     known->next = messages;
     messages = known;
-    sw_match_leave();
+    sw_shadow_match_leave();
     return MPI_SUCCESS;
 }
 
@@ -243,20 +243,20 @@ bool sw_near_knows(const MPI_Message *handle, sw_comm_t **comm)
 {
     if (!__atomic_load_n(&messages, __ATOMIC_RELAXED) || !handle)
         return false;
-    sw_match_enter();
+    sw_shadow_match_enter();
     message_t *m = *place(handle);
     *comm = m ? m->comm : NULL;
-    sw_match_leave();
+    sw_shadow_match_leave();
     return m;
 }
 
 sw_early_t *sw_near_message(MPI_Message *handle, sw_comm_t **comm)
 {
-    sw_match_enter();
+    sw_shadow_match_enter();
     message_t **at = place(handle), *m = *at;
     if (m)
         *at = m->next;
-    sw_match_leave();
+    sw_shadow_match_leave();
     if (!m)
         return NULL;
     host.Mrecv(NULL, 0, MPI_BYTE, handle, MPI_STATUS_IGNORE);

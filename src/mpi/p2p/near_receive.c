@@ -171,20 +171,20 @@ void sw_near_equip(sw_near_receive_t *r)
 void sw_near_post(sw_near_receive_t *r)
 {
     sw_near_equip(r);
-    sw_match_enter();
+    sw_shadow_match_enter();
     if (sw_matcher_post(&r->posted))
         sw_near_pieces_turn();
-    sw_match_leave();
+    sw_shadow_match_leave();
 }
 
 /* It gets the message that a probe has taken out. */
 static void hand(sw_near_receive_t *r, sw_early_t *m)
 {
     sw_near_equip(r);
-    sw_match_enter();
+    sw_shadow_match_enter();
     sw_matcher_hand(m, &r->posted);
     sw_near_pieces_turn();
-    sw_match_leave();
+    sw_shadow_match_leave();
 }
 
 void sw_near_status(MPI_Status *status, int source, int tag, size_t bytes)
@@ -209,7 +209,7 @@ static void spread(sw_near_receive_t *r)
     sw_unpack(r->block, w->buffer, whole, w->type, comm);
     if (rest) {
         char *one = sw_temporary(w->type->size);
-        void *at = sw_element(w->buffer, whole, w->type);
+        void *at = sw_buffer_element(w->buffer, whole, w->type);
         sw_pack(at, 1, w->type, one, comm);
         memcpy(one, r->block + (size_t)whole * w->type->size, rest);
         sw_unpack(one, at, 1, w->type, comm);
@@ -370,18 +370,18 @@ static int start(sw_shadow_t *s)
 static void free_request(sw_shadow_t *s)
 {
     ((sw_near_irecv_t *)s)->base.made = false;
-    sw_match_enter();
+    sw_shadow_match_enter();
     sw_near_keep_buffer(of(s));
-    sw_match_leave();
+    sw_shadow_match_leave();
     sw_shadow_forget(s);
 }
 
 static int cancel(sw_shadow_t *s)
 {
     sw_near_receive_t *r = of(s);
-    sw_match_enter();
+    sw_shadow_match_enter();
     bool open = sw_matcher_withdraw(&r->posted);
-    sw_match_leave();
+    sw_shadow_match_leave();
     if (open) {
         r->cancelled = true;
         atomic_store_explicit(&r->done, true, memory_order_release);

@@ -42,7 +42,7 @@ static void learn_done(void)
     MPI_Request q[2];
     for (int i = 0; i < 2; i++)
         if (host.Isend(NULL, 0, MPI_BYTE, MPI_PROC_NULL, 0,
-                       sw_private_comm(MPI_COMM_WORLD), &q[i]) != MPI_SUCCESS)
+                       sw_datatype_comm(MPI_COMM_WORLD), &q[i]) != MPI_SUCCESS)
             return;
     if (q[0] == q[1])
         sw_request_done = q[0];
@@ -290,7 +290,7 @@ static void fill(sw_near_send_t *s)
 /* The helper may end a detached one as soon as this thread has left. */
 static void begin(sw_near_send_t *s)
 {
-    sw_match_enter();
+    sw_shadow_match_enter();
     if (waiting[s->place] || !push(s)) {
         add(&waiting[s->place], s);
         atomic_fetch_add(&waiting_count, 1);
@@ -298,7 +298,7 @@ static void begin(sw_near_send_t *s)
     bool detached = s->detached, over = detached && !s->list;
     if (detached)
         fill(s);
-    sw_match_leave();
+    sw_shadow_match_leave();
     if (over)
         dispose(s);
     else if (!detached)
@@ -321,7 +321,7 @@ static int to_oneself(const sw_near_t *w, char *to, int me, MPI_Comm comm)
  * (MPI_Comm_attach_buffer): then no accounts are kept. */
 static int through_another(const sw_near_t *w, char *to)
 {
-    MPI_Comm own = sw_private_comm(MPI_COMM_SELF);
+    MPI_Comm own = sw_datatype_comm(MPI_COMM_SELF);
     int rc = to_oneself(w, to, 0, own);
 #ifdef SW_HAS_Comm_attach_buffer
     if (rc != MPI_SUCCESS)
@@ -394,9 +394,9 @@ static int describe(sw_near_send_t *s, const sw_near_t *w,
 /* It is over: give back what it holds. */
 static void end(sw_near_send_t *s)
 {
-    sw_match_enter();
+    sw_shadow_match_enter();
     take_out(s);
-    sw_match_leave();
+    sw_shadow_match_leave();
     if (s->slot)
         sw_slot_leave(s->slot);
     s->slot = NULL;
@@ -451,14 +451,14 @@ static bool push_on(sw_near_send_t *s)
 /* The same where another thread may have the lock, and do it. */
 static bool advance(sw_near_send_t *s)
 {
-    bool shared = sw_threaded || sw_match_shared;
+    bool shared = sw_threaded || sw_shadow_match_shared;
     if (atomic_load_explicit(&s->done, memory_order_acquire))
         return true;
-    if (shared && !sw_match_try())
+    if (shared && !sw_shadow_match_try())
         return false;
     bool over = push_on(s);
     if (shared)
-        sw_match_give_back();
+        sw_shadow_match_give_back();
     return over;
 }
 
@@ -579,7 +579,7 @@ static int buffered(const sw_near_t *w)
 static inline bool at_once(const sw_near_t *w, sw_send_mode_t mode)
 {
     int place = sw_near_place(w->comm, w->partner);
-    bool shared = sw_threaded || sw_match_shared;
+    bool shared = sw_threaded || sw_shadow_match_shared;
     size_t most = w->bytes <= eager ||
                   sw_arena_offset(w->buffer, w->bytes) != UINT64_MAX
         ? eager : eager_private;
@@ -588,10 +588,10 @@ static inline bool at_once(const sw_near_t *w, sw_send_mode_t mode)
         return false;
     const sw_data_t data = sw_data_plain(w->buffer);
     if (sw_unlikely(shared))
-        sw_match_enter();
+        sw_shadow_match_enter();
     bool done = !waiting[place] && put(w, place, &data);
     if (sw_unlikely(shared))
-        sw_match_leave();
+        sw_shadow_match_leave();
     return done;
 }
 

@@ -15,7 +15,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static void *element(const sw_partitioned_t *p, int partition)
 {
-    return sw_element(p->user, partition * p->count, p->type);
+    return sw_buffer_element(p->user, partition * p->count, p->type);
 }
 
 static MPI_Comm comm_of(const sw_partitioned_t *p)

@@ -144,14 +144,14 @@ static sw_partitioned_t *initialize(bool sends, const void *user,
                                     MPI_Datatype datatype, int peer, int tag,
                                     MPI_Comm comm, int *result)
 {
-    sw_comm_t *c = sw_accelerating() ? sw_comm_state(comm) : NULL;
+    sw_comm_t *c = sw_control_accelerating() ? sw_comm_state(comm) : NULL;
     const sw_datatype_t *type = NULL;
     int64_t elements, bytes;
     sw_comm_pair_t pair;
     if (!c || !sw_comm_is_pair(c, peer) || partitions <= 0 || count < 0 ||
         !tag_is_right(tag) ||
         __builtin_mul_overflow((int64_t)partitions, (int64_t)count, &elements) ||
-        !sw_usable(user, elements, datatype, comm, &type, result) ||
+        !sw_buffer_usable(user, elements, datatype, comm, &type, result) ||
         __builtin_mul_overflow(elements, (int64_t)type->size, &bytes) ||
         !sw_comm_pair(c, sends ? c->me : peer, sends ? peer : c->me, tag, &pair))
         return NULL;

@@ -16,7 +16,7 @@ bool sw_recv(void *buf, int64_t count, MPI_Datatype datatype, int source,
                                    rc)))
         *rc = sw_is_either(&w) ? sw_either_recv(&w, status)
                                : sw_near_recv(&w, status);
-    else if (*rc == MPI_SUCCESS && !sw_owing())
+    else if (*rc == MPI_SUCCESS && !sw_shadow_owing())
         return false;
     else if (*rc == MPI_SUCCESS)
         *rc = sw_far_recv(buf, count, datatype, source, tag, comm, status);
@@ -65,7 +65,7 @@ bool sw_mrecv(void *buf, int64_t count, MPI_Datatype datatype,
     if (matched(&w, message, buf, count, datatype, rc)) {
         *rc = sw_near_mrecv(&w, sw_near_message(message, &c), status);
         sw_comm_drop(c);
-    } else if (*rc == MPI_SUCCESS && !sw_owing()) {
+    } else if (*rc == MPI_SUCCESS && !sw_shadow_owing()) {
         return false;
     } else if (*rc == MPI_SUCCESS) {
         *rc = sw_far_mrecv(buf, count, datatype, message, status);

@@ -18,7 +18,7 @@ bool sw_send(sw_send_mode_t mode, const void *buf, int64_t count,
     if (sw_likely(sw_near_sends(&w, buf, count, datatype, dest, tag, comm,
                                 rc)))
         *rc = sw_near_send(&w, near_mode(mode));
-    else if (*rc == MPI_SUCCESS && (mode == SW_SEND_BUFFERED || !sw_owing()))
+    else if (*rc == MPI_SUCCESS && (mode == SW_SEND_BUFFERED || !sw_shadow_owing()))
         return false;
     else if (*rc == MPI_SUCCESS)
         *rc = sw_far_send(mode, buf, count, datatype, dest, tag, comm);

@@ -116,7 +116,7 @@ bool sw_sendrecv(const void *sendbuf, int64_t sendcount, MPI_Datatype sendtype,
     else if (sends || receives)
         *rc = apart(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf,
                     recvcount, recvtype, source, recvtag, comm, status);
-    else if (sw_owing())
+    else if (sw_shadow_owing())
         *rc = sw_far_sendrecv(sendbuf, sendcount, sendtype, dest, sendtag,
                               recvbuf, recvcount, recvtype, source, recvtag,
                               comm, status);
@@ -181,10 +181,10 @@ bool sw_sendrecv_replace(void *buf, int64_t count, MPI_Datatype datatype,
     void *block = NULL;
     const void *copy = buf;
     *rc = MPI_SUCCESS;
-    if (!sw_near(comm) && !sw_owing())
+    if (!sw_near(comm) && !sw_shadow_owing())
         return false;
     if (dest != MPI_PROC_NULL && source != MPI_PROC_NULL) {
-        if (!sw_usable(buf, count, datatype, comm, &d, rc))
+        if (!sw_buffer_usable(buf, count, datatype, comm, &d, rc))
             return *rc != MPI_SUCCESS;
         copy = aside(buf, count, d, comm, &block);
     }
@@ -208,7 +208,7 @@ bool sw_isendrecv_replace(void *buf, int64_t count, MPI_Datatype datatype,
     if (dest == MPI_PROC_NULL || source == MPI_PROC_NULL)
         return sw_isendrecv(buf, count, datatype, dest, sendtag, buf, count,
                             datatype, source, recvtag, comm, request, rc);
-    if (!sw_usable(buf, count, datatype, comm, &d, rc))
+    if (!sw_buffer_usable(buf, count, datatype, comm, &d, rc))
         return *rc != MPI_SUCCESS;
     const void *copy = aside(buf, count, d, comm, &block);
     *rc = begin(copy, count, datatype, dest, sendtag, block, buf, count,

@@ -65,7 +65,7 @@ static uint64_t blocks_away(const sw_known_comm_t *c, uint64_t bytes,
     for (int i = 0; i < n; i++) {
         if (!sw_known_is_away(c, member ? member[i] : i))
             continue;
-        all += d ? (uint64_t)sw_at(d->counts, i) *
+        all += d ? (uint64_t)sw_counts_at(d->counts, i) *
                    sw_known_type(d->types ? d->types[i] : d->type)->size
                  : each;
     }
@@ -135,7 +135,7 @@ void sw_collective_between(sw_event_t *e, sw_collective_t what, int root,
     add(e, what, root, e->amount.sent, e->amount.received, sent, received);
 }
 
-void sw_between_again(sw_event_t *e, const sw_pending_t *p)
+void sw_record_between_again(sw_event_t *e, const sw_pending_t *p)
 {
     if (e->comm->away)
         add(e, (sw_collective_t)p->tag, p->peer, p->sent, p->received,

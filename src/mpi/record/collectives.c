@@ -147,7 +147,7 @@ void sw_collective_starts(sw_event_t *e, sw_pending_t *p)
     sw_pending_start(p);
     e->amount.sent += p->sent;
     e->amount.received += p->received;
-    sw_between_again(e, p);
+    sw_record_between_again(e, p);
 }
 
 void sw_collective_ended(sw_event_t *e, const sw_pending_t *p)
@@ -176,7 +176,7 @@ static void blocks(sw_event_t *e, const sw_moves_data_t *p, bool sent)
 {
     uint64_t size = p->types ? 0 : sw_known_type(p->type)->size;
     for (int i = 0; i < e->comm->targets; i++) {
-        uint64_t n = (uint64_t)sw_at(p->counts, i);
+        uint64_t n = (uint64_t)sw_counts_at(p->counts, i);
         if (n)
             exchanged(e, i, n * (p->types ? sw_known_type(p->types[i])->size
                                           : size), sent);

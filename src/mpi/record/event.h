@@ -127,7 +127,7 @@ SW_EVENT_PART void sw_event_clock(sw_event_t *e)
 {
     if (sw_unlikely(e->paused) && (!e->post || !sw_event_is_watched(e)))
         return;
-    e->began = sw_ticks();
+    e->began = sw_clock_ticks();
     if (e->post && sw_likely(sw_board))
         sw_board_post(sw_board, e->post, e->began);
 }
@@ -147,7 +147,7 @@ SW_EVENT_PART void sw_event_stop(sw_event_t *e, int result)
 {
     if (sw_unlikely(e->paused))
         return;
-    e->ticks = sw_ticks() - e->began;
+    e->ticks = sw_clock_ticks() - e->began;
     e->amount.time = sw_clock_ns(e->ticks);
     e->amount.failed = result != MPI_SUCCESS;
     if (e->partners)
@@ -211,14 +211,14 @@ static inline void sw_event_post_since(const sw_event_t *e, uint64_t key,
 /* Now, if anybody may ask for it; else 0. */
 static inline uint64_t sw_event_now(const sw_event_t *e)
 {
-    return sw_board && sw_event_is_watched(e) ? sw_ticks() : 0;
+    return sw_board && sw_event_is_watched(e) ? sw_clock_ticks() : 0;
 }
 
 /* Post a stamp before the call's own, which sw_event_clock posts. */
 static inline void sw_event_post(const sw_event_t *e, uint64_t key)
 {
     if (key && sw_board && sw_event_is_watched(e))
-        sw_board_post(sw_board, key, sw_ticks());
+        sw_board_post(sw_board, key, sw_clock_ticks());
 }
 
 /* Bytes of `count` elements, whose type is the call's. */
@@ -275,7 +275,7 @@ static void sw_event_count(sw_event_t *e)
     }
     if (e->comm)
         e->key.words[0] |= (uint64_t)e->comm->number << 48;
-    e->key.words[1] |= (uint64_t)sw_bin(e->amount.size) << 48;
+    e->key.words[1] |= (uint64_t)sw_record_bin(e->amount.size) << 48;
     sw_record_t *r = sw_recorder_add(e->recorder, &e->key, &e->amount);
     if (sw_unlikely(e->looked))
         sw_later_keep(&e->recorder->later, r,

@@ -17,14 +17,14 @@ int sw_recorded_give(void **block, size_t bytes, int dest, int tag,
     SW_EVENT(straightway_give);
     if (!sw_event_begin(&e, &sw_from))
         return sw_give(block, bytes, dest, tag, on);
-    sw_give_before(&e, comm, dest, tag);
+    sw_record_give_before(&e, comm, dest, tag);
     sw_event_clock(&e);
     int result = sw_give(block, bytes, dest, tag, on);
     if (result == SW_BY_VALUE)
         return result;
     sw_event_stop(&e, result);
     if (result == MPI_SUCCESS)
-        sw_give_after(&e, comm, dest, tag, bytes);
+        sw_record_give_after(&e, comm, dest, tag, bytes);
     sw_event_end(&e);
     return result;
 }
@@ -36,16 +36,16 @@ int sw_recorded_take(void **block, size_t *bytes, int source, int tag,
     SW_EVENT(straightway_take);
     if (!sw_event_begin(&e, &sw_from))
         return sw_take(block, bytes, source, tag, on, message, status);
-    sw_probe_before(&e, comm);
+    sw_record_probe_before(&e, comm);
     sw_event_clock(&e);
     int result = sw_take(block, bytes, source, tag, on, message, status);
     sw_event_stop(&e, result == SW_BY_VALUE ? MPI_SUCCESS : result);
     if (result == MPI_SUCCESS)
-        sw_take_after(&e, comm, NULL, status);
+        sw_record_take_after(&e, comm, NULL, status);
     if (result == SW_BY_VALUE) {
         SW_KEY_SET(&e.key, procedure, SW_PROC_Mprobe);
-        sw_probe_after(&e, comm, status);
-        sw_mprobe_after(&e, comm, *(MPI_Message *)message, status);
+        sw_record_probe_after(&e, comm, status);
+        sw_record_mprobe_after(&e, comm, *(MPI_Message *)message, status);
     }
     sw_event_end(&e);
     return result;
@@ -57,15 +57,15 @@ int sw_recorded_take_matched(void **block, size_t *bytes, void *message,
     const MPI_Message was = *(MPI_Message *)message;
     SW_EVENT(straightway_take);
     if (!sw_event_begin(&e, &sw_from))
-        return sw_take_matched(block, bytes, message, status);
+        return sw_give_take_matched(block, bytes, message, status);
     e.partners = 1;
     sw_event_clock(&e);
-    int result = sw_take_matched(block, bytes, message, status);
+    int result = sw_give_take_matched(block, bytes, message, status);
     if (result == SW_BY_VALUE)
         return result;
     sw_event_stop(&e, result);
     if (result == MPI_SUCCESS)
-        sw_take_after(&e, MPI_COMM_NULL, &was, status);
+        sw_record_take_after(&e, MPI_COMM_NULL, &was, status);
     sw_event_end(&e);
     return result;
 }

@@ -104,7 +104,7 @@ static void note_came(sw_event_t *e, const sw_pending_t *p, int member,
                   number, bytes, sw_comm_number(c));
 }
 
-void sw_send_before(sw_event_t *e, MPI_Comm comm, int dest, int tag)
+void sw_record_send_before(sw_event_t *e, MPI_Comm comm, int dest, int tag)
 {
     sw_event_comm(e, comm);
     if (dest == MPI_PROC_NULL)
@@ -114,14 +114,14 @@ void sw_send_before(sw_event_t *e, MPI_Comm comm, int dest, int tag)
     note(e, SW_NOTE_SENDS, e->comm, dest, tag, n);
 }
 
-void sw_send_after(sw_event_t *e, MPI_Comm comm, int dest, int64_t count,
+void sw_record_send_after(sw_event_t *e, MPI_Comm comm, int dest, int64_t count,
                    MPI_Datatype type)
 {
     sw_event_comm_after(e, comm);
     if (dest == MPI_PROC_NULL || e->paused)
         return;
     e->amount.sent = e->amount.size = sw_event_bytes(e, count, type);
-    sw_between_sent(e, e->comm, dest, e->amount.sent);
+    sw_record_between_sent(e, e->comm, dest, e->amount.sent);
     int64_t rank = sw_known_rank(e->comm, dest);
     sw_peers_sent(&e->recorder->peers, SW_PEERS_MESSAGES, rank,
                   e->amount.sent);
@@ -151,7 +151,7 @@ void sw_send_pending(sw_event_t *e, MPI_Comm comm, int dest, int tag,
                       .peer = dest, .tag = tag, .sent = e->amount.size};
     if (!persistent && !e->paused) {
         e->amount.sent = e->amount.size;
-        sw_between_sent(e, e->comm, dest, e->amount.sent);
+        sw_record_between_sent(e, e->comm, dest, e->amount.sent);
         sw_peers_sent(&e->recorder->peers, SW_PEERS_MESSAGES,
                       sw_known_rank(e->comm, dest), e->amount.sent);
     }
@@ -171,7 +171,7 @@ static bool wild(int source, int tag)
     return source == MPI_ANY_SOURCE || tag == MPI_ANY_TAG;
 }
 
-void sw_receive_before(sw_event_t *e, MPI_Comm comm, int source, int tag)
+void sw_record_receive_before(sw_event_t *e, MPI_Comm comm, int source, int tag)
 {
     sw_event_comm(e, comm);
     if (source == MPI_PROC_NULL)
@@ -207,7 +207,7 @@ static void arrived(sw_event_t *e, sw_known_comm_t *c, const asked_t *asked,
     uint64_t bytes = sw_moves_come(status);
     int64_t rank = sw_known_rank(c, source);
     e->amount.received += bytes;
-    sw_between_received(e, c, source, bytes);
+    sw_record_between_received(e, c, source, bytes);
     sw_peers_received(&e->recorder->peers, SW_PEERS_MESSAGES, rank, bytes);
     if (e->stands_for)
         sw_event_look(e, rank, theirs);
@@ -217,7 +217,7 @@ static void arrived(sw_event_t *e, sw_known_comm_t *c, const asked_t *asked,
         note_came(e, asked->request, source, tag, number, bytes);
 }
 
-void sw_receive_after(sw_event_t *e, MPI_Comm comm, int source, int tag,
+void sw_record_receive_after(sw_event_t *e, MPI_Comm comm, int source, int tag,
                       MPI_Datatype type, const MPI_Status *status)
 {
     sw_event_comm_after(e, comm);
@@ -296,7 +296,7 @@ static void untold(sw_event_t *e, const sw_pending_t *p)
     if (e->paused)
         return;
     e->amount.received += p->received;
-    sw_between_received(e, c, p->peer, p->received);
+    sw_record_between_received(e, c, p->peer, p->received);
     if (p->peer != MPI_ANY_SOURCE)
         sw_peers_received(&e->recorder->peers, SW_PEERS_MESSAGES,
                           sw_known_rank(c, p->peer), p->received);
@@ -305,7 +305,7 @@ static void untold(sw_event_t *e, const sw_pending_t *p)
     note_came(e, p, p->peer, p->tag, p->number, p->received);
 }
 
-void sw_sendrecv_before(sw_event_t *e, MPI_Comm comm, int dest, int sendtag,
+void sw_record_sendrecv_before(sw_event_t *e, MPI_Comm comm, int dest, int sendtag,
                         int source, int recvtag)
 {
     sw_event_comm(e, comm);
@@ -318,7 +318,7 @@ void sw_sendrecv_before(sw_event_t *e, MPI_Comm comm, int dest, int sendtag,
         note(e, SW_NOTE_SENDS, e->comm, dest, sendtag, n);
     }
     if (source != MPI_PROC_NULL)
-        sw_receive_before(e, comm, source, recvtag);
+        sw_record_receive_before(e, comm, source, recvtag);
 }
 
 /* Partitioned messages are matched when they are made, apart from others: the
@@ -338,7 +338,7 @@ static uint64_t parts_stamp(const sw_pending_t *p, uint64_t *theirs)
     return own;
 }
 
-void sw_pready_before(sw_event_t *e, MPI_Request request)
+void sw_record_pready_before(sw_event_t *e, MPI_Request request)
 {
     sw_pending_t p;
     uint64_t theirs;
@@ -348,7 +348,7 @@ void sw_pready_before(sw_event_t *e, MPI_Request request)
     e->post = parts_stamp(&p, &theirs);
 }
 
-void sw_message_ended(sw_event_t *e, const sw_pending_t *p,
+void sw_record_message_ended(sw_event_t *e, const sw_pending_t *p,
                       const MPI_Status *status)
 {
     sw_known_comm_t *c = p->communicator;
@@ -360,7 +360,7 @@ void sw_message_ended(sw_event_t *e, const sw_pending_t *p,
         }
         if (p->kind == SW_PENDING_RECEIVE) {
             e->amount.received += p->received;
-            sw_between_received(e, c, p->peer, p->received);
+            sw_record_between_received(e, c, p->peer, p->received);
             sw_peers_received(&e->recorder->peers, SW_PEERS_MESSAGES,
                               sw_known_rank(c, p->peer), p->received);
         }
@@ -383,7 +383,7 @@ void sw_message_ended(sw_event_t *e, const sw_pending_t *p,
         e->comm = c;
 }
 
-void sw_message_starts(sw_event_t *e, sw_pending_t *p)
+void sw_record_message_starts(sw_event_t *e, sw_pending_t *p)
 {
     sw_known_comm_t *c = p->communicator;
     uint64_t own = 0;
@@ -415,14 +415,14 @@ void sw_message_starts(sw_event_t *e, sw_pending_t *p)
     sw_pending_start(p);
     if (sends) {
         e->amount.sent += p->sent;
-        sw_between_sent(e, c, p->peer, p->sent);
+        sw_record_between_sent(e, c, p->peer, p->sent);
         sw_peers_sent(&e->recorder->peers, SW_PEERS_MESSAGES,
                       sw_known_rank(c, p->peer), p->sent);
     }
     e->comm = c;
 }
 
-void sw_partitioned(sw_event_t *e, sw_pending_kind_t kind, MPI_Comm comm,
+void sw_record_partitioned(sw_event_t *e, sw_pending_kind_t kind, MPI_Comm comm,
                     int peer, int tag, int partitions, int64_t count,
                     MPI_Datatype type, MPI_Request request)
 {
@@ -444,14 +444,14 @@ void sw_partitioned(sw_event_t *e, sw_pending_kind_t kind, MPI_Comm comm,
 
 /* Probes ------------------------------------------------------------------ */
 
-void sw_probe_before(sw_event_t *e, MPI_Comm comm)
+void sw_record_probe_before(sw_event_t *e, MPI_Comm comm)
 {
     sw_event_comm(e, comm);
     e->partners = 1;
 }
 
 /* The message stays: its number is the next one's, which is not taken. */
-void sw_probe_after(sw_event_t *e, MPI_Comm comm, const MPI_Status *status)
+void sw_record_probe_after(sw_event_t *e, MPI_Comm comm, const MPI_Status *status)
 {
     sw_event_comm_after(e, comm);
     int64_t from = sw_known_rank(e->comm, status->MPI_SOURCE);
@@ -463,7 +463,7 @@ void sw_probe_after(sw_event_t *e, MPI_Comm comm, const MPI_Status *status)
                                  status->MPI_TAG, n + 1, true));
 }
 
-void sw_mprobe_after(sw_event_t *e, MPI_Comm comm, MPI_Message message,
+void sw_record_mprobe_after(sw_event_t *e, MPI_Comm comm, MPI_Message message,
                      const MPI_Status *status)
 {
     sw_event_comm_after(e, comm);
@@ -478,7 +478,7 @@ void sw_mprobe_after(sw_event_t *e, MPI_Comm comm, MPI_Message message,
     sw_pending_add(&p);
 }
 
-void sw_mrecv_before(sw_event_t *e, MPI_Message message)
+void sw_record_mrecv_before(sw_event_t *e, MPI_Message message)
 {
     sw_pending_t p;
     if (sw_pending_end(~(uint64_t)(uintptr_t)message, &p)) {
@@ -489,7 +489,7 @@ void sw_mrecv_before(sw_event_t *e, MPI_Message message)
     e->partners = 1;
 }
 
-void sw_mrecv_after(sw_event_t *e, MPI_Datatype type,
+void sw_record_mrecv_after(sw_event_t *e, MPI_Datatype type,
                     const MPI_Status *status)
 {
     if (!e->comm)
@@ -516,7 +516,7 @@ void sw_mrecv_pending(sw_event_t *e, MPI_Datatype type, MPI_Request request)
 /* Blocks that are given ---------------------------------------------------- */
 
 /* The number is taken when the block has gone: else the program sends it. */
-void sw_give_before(sw_event_t *e, MPI_Comm comm, int dest, int tag)
+void sw_record_give_before(sw_event_t *e, MPI_Comm comm, int dest, int tag)
 {
     sw_event_comm(e, comm);
     const sw_known_comm_t *c = e->comm;
@@ -528,22 +528,22 @@ void sw_give_before(sw_event_t *e, MPI_Comm comm, int dest, int tag)
                   true, &e->post, &theirs);
 }
 
-void sw_give_after(sw_event_t *e, MPI_Comm comm, int dest, int tag,
+void sw_record_give_after(sw_event_t *e, MPI_Comm comm, int dest, int tag,
                    size_t bytes)
 {
     uint64_t own, theirs, n = next_stamps(e->comm, dest, tag, true, &own,
                                           &theirs);
     note(e, SW_NOTE_SENDS, e->comm, dest, tag, n);
     e->looked = true;                   /* it waits for no rank */
-    sw_send_after(e, comm, dest, (int64_t)bytes, MPI_BYTE);
+    sw_record_send_after(e, comm, dest, (int64_t)bytes, MPI_BYTE);
     e->stands_for = e->amount.time;
 }
 
-void sw_take_after(sw_event_t *e, MPI_Comm comm, const MPI_Message *message,
+void sw_record_take_after(sw_event_t *e, MPI_Comm comm, const MPI_Message *message,
                    const MPI_Status *status)
 {
     if (message)
-        sw_mrecv_before(e, *message);
+        sw_record_mrecv_before(e, *message);
     else
         sw_event_comm_after(e, comm);
     if (!e->comm || status->MPI_SOURCE == MPI_PROC_NULL)

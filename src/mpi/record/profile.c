@@ -184,7 +184,7 @@ static uint64_t measure_own_cost(void)
     if (sw_tracing)
         scratch->tracer = sw_tracer_make(0, true);
     sw_recorder = scratch;
-    uint64_t best = UINT64_MAX, before = sw_ticks();
+    uint64_t best = UINT64_MAX, before = sw_clock_ticks();
     for (int i = 1; i <= BATCHES * CALLS; i++) {
         SW_EVENT(Bcast);
         if (!sw_event_begin(&e, &sw_from))
@@ -201,7 +201,7 @@ static uint64_t measure_own_cost(void)
         }
         sw_event_end(&e);
         if (i % CALLS == 0) {
-            uint64_t now = sw_ticks();
+            uint64_t now = sw_clock_ticks();
             best = sw_min(best, now - before);
             before = now;
         }
@@ -216,7 +216,7 @@ static uint64_t begin(void)
     if (sw_settings.profile)
         sw_roster_board = make_board;
     sw_clock_open();
-    return sw_ticks();
+    return sw_clock_ticks();
 }
 
 /* After MPI_Init: agree on the file, show the boards, begin. */
@@ -254,7 +254,7 @@ static void start(uint64_t init_ticks)
     sw_ending_watch();
     sw_job.init_ticks = init_ticks;
     sw_job.cpu_before = sw_job_cpu();
-    sw_job.start = sw_ticks();
+    sw_job.start = sw_clock_ticks();
 }
 
 /* The end ----------------------------------------------------------------- */
@@ -386,7 +386,7 @@ static void stop(void)
     SW_INSIDE;
     if (gathering == MPI_COMM_NULL)
         return;
-    sw_job.stop = sw_ticks();
+    sw_job.stop = sw_clock_ticks();
     sw_recording_set(SW_RECORDING_OFF);
     sw_recorder_close_tracers();
     /* Every rank has then posted what others look for. */
@@ -413,7 +413,7 @@ int sw_recorded_MPI_Init(int *argc, char ***argv)
     uint64_t before = begin();
     int result = served.Init(argc, argv);
     if (result == MPI_SUCCESS)
-        start(sw_ticks() - before);
+        start(sw_clock_ticks() - before);
     return result;
 }
 
@@ -423,7 +423,7 @@ int sw_recorded_MPI_Init_thread(int *argc, char ***argv, int required,
     uint64_t before = begin();
     int result = served.Init_thread(argc, argv, required, provided);
     if (result == MPI_SUCCESS)
-        start(sw_ticks() - before);
+        start(sw_clock_ticks() - before);
     return result;
 }
 

@@ -27,7 +27,7 @@ static void take(sw_completion_t *c)
     }
 }
 
-void sw_complete_rest(sw_completion_t *c)
+void sw_record_complete_rest(sw_completion_t *c)
 {
     if (sw_likely(!c->requests || !c->taken))
         return;
@@ -57,7 +57,7 @@ static void ended(sw_event_t *e, sw_completion_t *c, int64_t i,
     if (p.kind == SW_PENDING_COLLECTIVE)
         sw_collective_ended(e, &p);
     else
-        sw_message_ended(e, &p, status);
+        sw_record_message_ended(e, &p, status);
 }
 
 static bool is_silent(const sw_event_t *e)
@@ -68,7 +68,7 @@ static bool is_silent(const sw_event_t *e)
 
 /* Only what waits is looked at for waiting: a test that finds nothing tells
  * nothing. */
-MPI_Status *sw_complete_one_before(sw_event_t *e, sw_completion_t *c,
+MPI_Status *sw_record_complete_one_before(sw_event_t *e, sw_completion_t *c,
                                    const MPI_Request *request,
                                    MPI_Status *status, bool waits)
 {
@@ -95,7 +95,7 @@ static void keep(volatile uint64_t *to, const MPI_Request *requests, int64_t n)
         to[i] = (uintptr_t)requests[i];
 }
 
-MPI_Status *sw_complete_before(sw_event_t *e, sw_completion_t *c, int64_t n,
+MPI_Status *sw_record_complete_before(sw_event_t *e, sw_completion_t *c, int64_t n,
                                const MPI_Request *requests,
                                MPI_Status *statuses, bool several, bool waits)
 {
@@ -131,19 +131,19 @@ MPI_Status *sw_complete_before(sw_event_t *e, sw_completion_t *c, int64_t n,
     return c->statuses;
 }
 
-void sw_complete_one_after(sw_event_t *e, sw_completion_t *c)
+void sw_record_complete_one_after(sw_event_t *e, sw_completion_t *c)
 {
     if (c->requests)
-        sw_complete_all_after(e, c, 1);
+        sw_record_complete_all_after(e, c, 1);
 }
 
-void sw_complete_any_after(sw_event_t *e, sw_completion_t *c, int index)
+void sw_record_complete_any_after(sw_event_t *e, sw_completion_t *c, int index)
 {
     if (c->requests && index >= 0 && index != MPI_UNDEFINED)
         ended(e, c, index, c->statuses);
 }
 
-void sw_complete_some_after(sw_event_t *e, sw_completion_t *c, int count,
+void sw_record_complete_some_after(sw_event_t *e, sw_completion_t *c, int count,
                             const int *indices)
 {
     if (!c->requests || count == MPI_UNDEFINED)
@@ -152,7 +152,7 @@ void sw_complete_some_after(sw_event_t *e, sw_completion_t *c, int count,
         ended(e, c, indices[i], &c->statuses[i]);
 }
 
-void sw_complete_all_after(sw_event_t *e, sw_completion_t *c, int64_t n)
+void sw_record_complete_all_after(sw_event_t *e, sw_completion_t *c, int64_t n)
 {
     if (!c->requests)
         return;
@@ -165,7 +165,7 @@ void sw_complete_all_after(sw_event_t *e, sw_completion_t *c, int64_t n)
 }
 
 /* A request that the failed call has freed is set to null. */
-void sw_complete_failed(sw_completion_t *c, int64_t n,
+void sw_record_complete_failed(sw_completion_t *c, int64_t n,
                         const MPI_Request *requests)
 {
     if (!c->requests)
@@ -178,7 +178,7 @@ void sw_complete_failed(sw_completion_t *c, int64_t n,
             sw_pending_drop(c->requests[i]);
 }
 
-void sw_start_before(sw_event_t *e, MPI_Request request)
+void sw_record_start_before(sw_event_t *e, MPI_Request request)
 {
     sw_pending_t p;
     if (!sw_pending_look((uintptr_t)request, &p) || !p.persistent)
@@ -186,16 +186,16 @@ void sw_start_before(sw_event_t *e, MPI_Request request)
     if (p.kind == SW_PENDING_COLLECTIVE)
         sw_collective_starts(e, &p);
     else
-        sw_message_starts(e, &p);
+        sw_record_message_starts(e, &p);
 }
 
-MPI_Request *sw_startall_before(sw_event_t *e, int n,
+MPI_Request *sw_record_startall_before(sw_event_t *e, int n,
                                 const MPI_Request *requests)
 {
     size_t size = n > 0 ? (size_t)n * sizeof *requests : 0;
     MPI_Request *were = size ? sw_event_scratch(size) : NULL;
     for (int i = 0; i < n; i++)
-        sw_start_before(e, requests[i]);
+        sw_record_start_before(e, requests[i]);
     if (n > 1)
         e->amount.size = 0;
     if (were)
@@ -205,7 +205,7 @@ MPI_Request *sw_startall_before(sw_event_t *e, int n,
 
 /* Open MPI gives another handle for a request that it has not quite done with
  * when it is started again. */
-void sw_start_after(int n, const MPI_Request *were,
+void sw_record_start_after(int n, const MPI_Request *were,
                     const MPI_Request *requests)
 {
     sw_pending_t p;
@@ -218,12 +218,12 @@ void sw_start_after(int n, const MPI_Request *were,
         }
 }
 
-void sw_request_freed(MPI_Request request)
+void sw_record_request_freed(MPI_Request request)
 {
     sw_pending_drop((uintptr_t)request);
 }
 
-void sw_request_cancelled(MPI_Request request)
+void sw_record_request_cancelled(MPI_Request request)
 {
     sw_pending_t p;
     if (sw_pending_look((uintptr_t)request, &p)) {

@@ -43,8 +43,8 @@ PASSES = re.compile(r"""(
 
 RULES = Families({
     "free request": dict.fromkeys(("before", "nested"),
-                                  "sw_request_freed(*$request);"),
-    "cancel": {"before": "sw_request_cancelled(*$request);"},
+                                  "sw_record_request_freed(*$request);"),
+    "cancel": {"before": "sw_record_request_cancelled(*$request);"},
     "free communicator": {
         "local": "MPI_Comm gone = *$comm;",
         "before": "sw_event_comm(&e, gone);"},
@@ -98,10 +98,11 @@ def status(receives=None):
 @rule("send")
 def send(call):
     s = call.sends
-    before = f"sw_send_before(&e, $comm, {s.peer}, {s.tag});"
+    before = f"sw_record_send_before(&e, $comm, {s.peer}, {s.tag});"
     if call.form == BLOCKING:
         return {"before": before,
-                "after": f"sw_send_after(&e, $comm, {s.peer}, {amount(s)});"}
+                "after": (f"sw_record_send_after(&e, $comm, {s.peer}, "
+                          f"{amount(s)});")}
     after = (f"sw_send_pending(&e, $comm, {s.peer}, {s.tag}, {amount(s)}, "
              f"*$request, {truth(call.form == PERSISTENT)});")
     return ({"after": after} if call.form == PERSISTENT
@@ -112,10 +113,10 @@ def send(call):
 def receive(call):
     r = call.receives
     named = f"&e, $comm, {r.peer}, {r.tag}"
-    before = f"sw_receive_before({named});"
+    before = f"sw_record_receive_before({named});"
     if call.form == BLOCKING:
         return {**status(r), "before": before,
-                "after": f"sw_receive_after({named}, {r.type}, its);"}
+                "after": f"sw_record_receive_after({named}, {r.type}, its);"}
     after = (f"sw_receive_pending({named}, {r.type}, *$request, "
              f"{truth(call.form == PERSISTENT)});")
     return ({"after": after} if call.form == PERSISTENT
@@ -126,21 +127,21 @@ def receive(call):
 def partitioned(call):
     kind = "SEND" if call.sends else "RECEIVE"
     data = call.sends or call.receives
-    return {"after": f"sw_partitioned(&e, SW_PENDING_{kind}, $comm, "
+    return {"after": f"sw_record_partitioned(&e, SW_PENDING_{kind}, $comm, "
                      f"{data.peer}, {data.tag},\n               "
                      f"$partitions, {amount(data)}, *$request);"}
 
 
 for name in ("Pready", "Pready_range", "Pready_list"):
-    OF[name] = {"before": "sw_pready_before(&e, $request);"}
+    OF[name] = {"before": "sw_record_pready_before(&e, $request);"}
 
 
 @rule("matched")
 def matched(call):
-    before, kind = "sw_mrecv_before(&e, *$message);", call.receives.type
+    before, kind = "sw_record_mrecv_before(&e, *$message);", call.receives.type
     if call.form == BLOCKING:
         return {**status(), "before": before,
-                "after": f"sw_mrecv_after(&e, {kind}, its);"}
+                "after": f"sw_record_mrecv_after(&e, {kind}, its);"}
     return {"before": before + "\ne.partners = 0;",
             "after": f"sw_mrecv_pending(&e, {kind}, *$request);"}
 
@@ -148,13 +149,13 @@ def matched(call):
 @rule("sendrecv")
 def sendrecv(call):
     s, r = call.sends, call.receives
-    before = (f"sw_sendrecv_before(&e, $comm, {s.peer}, {s.tag}, {r.peer}, "
-              f"{r.tag});")
-    after = f"sw_send_after(&e, $comm, {s.peer}, {amount(s)});\n"
+    before = (f"sw_record_sendrecv_before(&e, $comm, {s.peer}, {s.tag}, "
+              f"{r.peer}, {r.tag});")
+    after = f"sw_record_send_after(&e, $comm, {s.peer}, {amount(s)});\n"
     if call.form == BLOCKING:
         return {**status(r), "before": before,
-                "after": after + f"sw_receive_after(&e, $comm, {r.peer}, "
-                                 f"{r.tag}, {r.type}, its);"}
+                "after": after + "sw_record_receive_after(&e, $comm, "
+                                 f"{r.peer}, {r.tag}, {r.type}, its);"}
     return {"before": before + "\ne.partners = 0;",
             "after": after + f"sw_isendrecv_pending(&e, $comm, {r.peer}, "
                              f"{r.tag}, {amount(r)}, *$request);"}
@@ -164,12 +165,12 @@ def sendrecv(call):
 def probe(call):
     if not call.waits and not call.makes:
         return None
-    after = f"sw_mprobe_after(&e, $comm, *{call.makes}, its);"
+    after = f"sw_record_mprobe_after(&e, $comm, *{call.makes}, its);"
     if not call.waits:
         return {**status(), "before": "sw_event_comm(&e, $comm);",
                 "after": f"if (*$flag)\n    {after}"}
-    return {**status(), "before": "sw_probe_before(&e, $comm);",
-            "after": "sw_probe_after(&e, $comm, its);\n"
+    return {**status(), "before": "sw_record_probe_before(&e, $comm);",
+            "after": "sw_record_probe_after(&e, $comm, its);\n"
                      + (after if call.makes else "")}
 
 
@@ -182,32 +183,34 @@ def complete(call):
     several = call.what in ("all", "some")
     statuses = "$array_of_statuses" if several else "$status"
     requests = f"{many}, $array_of_requests"
-    before = (f"sw_complete_before(&e, &kept, {requests}, {statuses}, "
+    before = (f"sw_record_complete_before(&e, &kept, {requests}, {statuses}, "
               f"{truth(several)}, {truth(call.waits)});")
     ended = {"one": "", "any": ", *$index", "all": f", {many}",
              "some": ", *$outcount, $array_of_indices"}[call.what]
     if call.what == "one":
         requests = "1, $request"
-        before = ("sw_complete_one_before(&e, &kept, $request, $status, "
+        before = ("sw_record_complete_one_before(&e, &kept, $request, $status, "
                   f"{truth(call.waits)});")
-    rest = "sw_complete_rest(&kept);"
+    rest = "sw_record_complete_rest(&kept);"
     return {"local": "sw_completion_t kept;\nMPI_Status *its;",
             "before": f"its = {before}", "hand": {statuses: "its"},
             "after": ("if (*$flag)\n    " if call.flag else "")
-            + f"sw_complete_{call.what}_after(&e, &kept{ended});\n{rest}",
-            "failed": f"sw_complete_failed(&kept, {requests});\n{rest}"}
+            + f"sw_record_complete_{call.what}_after(&e, &kept{ended});\n"
+            + rest,
+            "failed": f"sw_record_complete_failed(&kept, {requests});\n{rest}"}
 
 
 @rule("start")
 def start(call):
     if call.what == "all":
         return {"local": "MPI_Request *were;",
-                "before": "were = sw_startall_before(&e, $count, "
+                "before": "were = sw_record_startall_before(&e, $count, "
                           "$array_of_requests);",
-                "after": "sw_start_after($count, were, $array_of_requests);"}
+                "after": "sw_record_start_after($count, were, "
+                         "$array_of_requests);"}
     return {"local": "MPI_Request was = *$request;",
-            "before": "sw_start_before(&e, was);",
-            "after": "sw_start_after(1, &was, $request);"}
+            "before": "sw_record_start_before(&e, was);",
+            "after": "sw_record_start_after(1, &was, $request);"}
 
 
 # Collectives -----------------------------------------------------------------
@@ -315,16 +318,17 @@ for name, asks, what in (
 def window(call):
     if call.what == "FETCH":
         op = "$op" if call.reduces else "MPI_REPLACE"
-        after = (f"sw_fetch_after(&e, w, $target_rank, {amount(call.sends)}, "
-                 f"{amount(call.receives)}, {op});")
+        after = ("sw_record_fetch_after(&e, w, $target_rank, "
+                 f"{amount(call.sends)}, {amount(call.receives)}, {op});")
     elif call.what == "GET":
-        after = (f"sw_get_after(&e, w, $target_rank, "
+        after = (f"sw_record_get_after(&e, w, $target_rank, "
                  f"{amount(call.receives)});")
     else:
         op = "$op" if call.reduces else "MPI_OP_NULL"
-        after = (f"sw_put_after(&e, w, $target_rank, {amount(call.sends)}, "
-                 f"{op});")
-    return {"before": WINDOW + "sw_access_before(&e, w);", "after": after}
+        after = ("sw_record_put_after(&e, w, $target_rank, "
+                 f"{amount(call.sends)}, {op});")
+    return {"before": WINDOW + "sw_record_access_before(&e, w);",
+            "after": after}
 
 
 # Files -----------------------------------------------------------------------
@@ -333,8 +337,8 @@ def window(call):
 @rule("file")
 def file(call):
     if call.sends:
-        return {"after": f"sw_file_wrote(&e, {amount(call.sends)});"}
-    read = f"sw_file_read(&e, {amount(call.receives)}, "
+        return {"after": f"sw_record_file_wrote(&e, {amount(call.sends)});"}
+    read = f"sw_record_file_read(&e, {amount(call.receives)}, "
     if call.form == BLOCKING:
         return {**status(), "after": read + "its);"}
     return {"after": read + "NULL);"}

@@ -3,14 +3,14 @@
  */
 #include "traffic.h"
 
-void sw_file_wrote(sw_event_t *e, int64_t count, MPI_Datatype type)
+void sw_record_file_wrote(sw_event_t *e, int64_t count, MPI_Datatype type)
 {
     if (!e->paused)
         e->amount.size = e->amount.sent = sw_event_bytes(e, count, type);
 }
 
 /* Fewer than asked for at the end of a file. */
-void sw_file_read(sw_event_t *e, int64_t count, MPI_Datatype type,
+void sw_record_file_read(sw_event_t *e, int64_t count, MPI_Datatype type,
                   const MPI_Status *status)
 {
     if (e->paused)

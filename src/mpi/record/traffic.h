@@ -12,15 +12,15 @@
 
 /* Messages (messages.c) --------------------------------------------------- */
 
-void sw_send_before(sw_event_t *e, MPI_Comm comm, int dest, int tag);
-void sw_send_after(sw_event_t *e, MPI_Comm comm, int dest, int64_t count,
+void sw_record_send_before(sw_event_t *e, MPI_Comm comm, int dest, int tag);
+void sw_record_send_after(sw_event_t *e, MPI_Comm comm, int dest, int64_t count,
                    MPI_Datatype type);
 /* Of a nonblocking or persistent one. */
 void sw_send_pending(sw_event_t *e, MPI_Comm comm, int dest, int tag,
                      int64_t count, MPI_Datatype type, MPI_Request request,
                      bool persistent);
-void sw_receive_before(sw_event_t *e, MPI_Comm comm, int source, int tag);
-void sw_receive_after(sw_event_t *e, MPI_Comm comm, int source, int tag,
+void sw_record_receive_before(sw_event_t *e, MPI_Comm comm, int source, int tag);
+void sw_record_receive_after(sw_event_t *e, MPI_Comm comm, int source, int tag,
                       MPI_Datatype type, const MPI_Status *status);
 void sw_receive_pending(sw_event_t *e, MPI_Comm comm, int source, int tag,
                         MPI_Datatype type, MPI_Request request,
@@ -30,29 +30,29 @@ void sw_isendrecv_pending(sw_event_t *e, MPI_Comm comm, int source, int tag,
                           int64_t count, MPI_Datatype type,
                           MPI_Request request);
 /* A combined send and receive. */
-void sw_sendrecv_before(sw_event_t *e, MPI_Comm comm, int dest, int sendtag,
+void sw_record_sendrecv_before(sw_event_t *e, MPI_Comm comm, int dest, int sendtag,
                         int source, int recvtag);
-void sw_partitioned(sw_event_t *e, sw_pending_kind_t kind, MPI_Comm comm,
+void sw_record_partitioned(sw_event_t *e, sw_pending_kind_t kind, MPI_Comm comm,
                     int peer, int tag, int partitions, int64_t count,
                     MPI_Datatype type, MPI_Request request);
 /* Partitions are ready. */
-void sw_pready_before(sw_event_t *e, MPI_Request request);
-void sw_probe_before(sw_event_t *e, MPI_Comm comm);
-void sw_probe_after(sw_event_t *e, MPI_Comm comm, const MPI_Status *status);
+void sw_record_pready_before(sw_event_t *e, MPI_Request request);
+void sw_record_probe_before(sw_event_t *e, MPI_Comm comm);
+void sw_record_probe_after(sw_event_t *e, MPI_Comm comm, const MPI_Status *status);
 /* A matched message: from where, for its receive. */
-void sw_mprobe_after(sw_event_t *e, MPI_Comm comm, MPI_Message message,
+void sw_record_mprobe_after(sw_event_t *e, MPI_Comm comm, MPI_Message message,
                      const MPI_Status *status);
-void sw_mrecv_before(sw_event_t *e, MPI_Message message);
-void sw_mrecv_after(sw_event_t *e, MPI_Datatype type,
+void sw_record_mrecv_before(sw_event_t *e, MPI_Message message);
+void sw_record_mrecv_after(sw_event_t *e, MPI_Datatype type,
                     const MPI_Status *status);
 void sw_mrecv_pending(sw_event_t *e, MPI_Datatype type, MPI_Request request);
 
 /* What comes first of a give, which may yet go by value. */
-void sw_give_before(sw_event_t *e, MPI_Comm comm, int dest, int tag);
-void sw_give_after(sw_event_t *e, MPI_Comm comm, int dest, int tag,
+void sw_record_give_before(sw_event_t *e, MPI_Comm comm, int dest, int tag);
+void sw_record_give_after(sw_event_t *e, MPI_Comm comm, int dest, int tag,
                    size_t bytes);
 /* A take has got a message; `message`: that was matched before, or NULL. */
-void sw_take_after(sw_event_t *e, MPI_Comm comm, const MPI_Message *message,
+void sw_record_take_after(sw_event_t *e, MPI_Comm comm, const MPI_Message *message,
                    const MPI_Status *status);
 
 /* The calls of straightway_mpi.h (gives.c). */
@@ -83,37 +83,37 @@ typedef struct {
 
 /* For calls that complete one (`request`), any or some of n, or all. Returns
  * the statuses to hand to the host. */
-MPI_Status *sw_complete_one_before(sw_event_t *e, sw_completion_t *c,
+MPI_Status *sw_record_complete_one_before(sw_event_t *e, sw_completion_t *c,
                                    const MPI_Request *request,
                                    MPI_Status *status, bool waits);
-MPI_Status *sw_complete_before(sw_event_t *e, sw_completion_t *c, int64_t n,
+MPI_Status *sw_record_complete_before(sw_event_t *e, sw_completion_t *c, int64_t n,
                                const MPI_Request *requests,
                                MPI_Status *statuses, bool several,
                                bool waits);
-void sw_complete_one_after(sw_event_t *e, sw_completion_t *c);
+void sw_record_complete_one_after(sw_event_t *e, sw_completion_t *c);
 /* The request at `index` (any), `count` of them (some), all n. */
-void sw_complete_any_after(sw_event_t *e, sw_completion_t *c, int index);
-void sw_complete_some_after(sw_event_t *e, sw_completion_t *c, int count,
+void sw_record_complete_any_after(sw_event_t *e, sw_completion_t *c, int index);
+void sw_record_complete_some_after(sw_event_t *e, sw_completion_t *c, int count,
                             const int *indices);
-void sw_complete_all_after(sw_event_t *e, sw_completion_t *c, int64_t n);
+void sw_record_complete_all_after(sw_event_t *e, sw_completion_t *c, int64_t n);
 /* In the end: what was taken and has not completed is put back. */
-void sw_complete_rest(sw_completion_t *c);
+void sw_record_complete_rest(sw_completion_t *c);
 /* Some have failed: what was remembered of those that are gone is dropped. */
-void sw_complete_failed(sw_completion_t *c, int64_t n,
+void sw_record_complete_failed(sw_completion_t *c, int64_t n,
                         const MPI_Request *requests);
-void sw_start_before(sw_event_t *e, MPI_Request request);
+void sw_record_start_before(sw_event_t *e, MPI_Request request);
 /* Returns the handles as they are, which the start may change; NULL: no
  * memory. */
-MPI_Request *sw_startall_before(sw_event_t *e, int n,
+MPI_Request *sw_record_startall_before(sw_event_t *e, int n,
                                 const MPI_Request *requests);
-void sw_start_after(int n, const MPI_Request *were,
+void sw_record_start_after(int n, const MPI_Request *were,
                     const MPI_Request *requests);
-void sw_request_freed(MPI_Request request);
-void sw_request_cancelled(MPI_Request request);
+void sw_record_request_freed(MPI_Request request);
+void sw_record_request_cancelled(MPI_Request request);
 /* messages.c: a message's request has completed, or starts again. */
-void sw_message_ended(sw_event_t *e, const sw_pending_t *p,
+void sw_record_message_ended(sw_event_t *e, const sw_pending_t *p,
                       const MPI_Status *status);
-void sw_message_starts(sw_event_t *e, sw_pending_t *p);
+void sw_record_message_starts(sw_event_t *e, sw_pending_t *p);
 
 /* Collectives (collectives.c) --------------------------------------------- */
 
@@ -177,14 +177,14 @@ static inline void sw_collective_look(sw_event_t *e, sw_waits_t waits,
 
 /* Bytes that the call has sent to a member of its communicator, or got from
  * it. */
-static inline void sw_between_sent(sw_event_t *e, const sw_known_comm_t *c,
+static inline void sw_record_between_sent(sw_event_t *e, const sw_known_comm_t *c,
                                    int member, uint64_t bytes)
 {
     if (sw_unlikely(c && c->away) && sw_known_is_away(c, member))
         e->amount.sent_between += bytes;
 }
 
-static inline void sw_between_received(sw_event_t *e, const sw_known_comm_t *c,
+static inline void sw_record_between_received(sw_event_t *e, const sw_known_comm_t *c,
                                        int member, uint64_t bytes)
 {
     if (sw_unlikely(c && c->away) && sw_known_is_away(c, member))
@@ -193,7 +193,7 @@ static inline void sw_between_received(sw_event_t *e, const sw_known_comm_t *c,
 
 /* A persistent collective starts. The recorder kept only the sums of its
  * blocks, and takes them to be alike. */
-void sw_between_again(sw_event_t *e, const sw_pending_t *p);
+void sw_record_between_again(sw_event_t *e, const sw_pending_t *p);
 
 /* One-sided (windows.c) ---------------------------------------------------- */
 
@@ -229,19 +229,19 @@ void sw_window_complete_before(sw_event_t *e, const sw_window_t *w);
 void sw_window_complete_after(sw_event_t *e, sw_window_t *w);
 void sw_window_wait_before(sw_event_t *e, const sw_window_t *w);
 void sw_window_wait_after(sw_event_t *e, sw_window_t *w);
-void sw_access_before(sw_event_t *e, const sw_window_t *w);
-void sw_put_after(sw_event_t *e, const sw_window_t *w, int target,
+void sw_record_access_before(sw_event_t *e, const sw_window_t *w);
+void sw_record_put_after(sw_event_t *e, const sw_window_t *w, int target,
                   int64_t count, MPI_Datatype type, MPI_Op op);
-void sw_get_after(sw_event_t *e, const sw_window_t *w, int target,
+void sw_record_get_after(sw_event_t *e, const sw_window_t *w, int target,
                   int64_t count, MPI_Datatype type);
-void sw_fetch_after(sw_event_t *e, const sw_window_t *w, int target,
+void sw_record_fetch_after(sw_event_t *e, const sw_window_t *w, int target,
                     int64_t sent, MPI_Datatype type, int64_t received,
                     MPI_Datatype received_type, MPI_Op op);
 
 /* Files (storage.c) ------------------------------------------------------- */
 
-void sw_file_wrote(sw_event_t *e, int64_t count, MPI_Datatype type);
-void sw_file_read(sw_event_t *e, int64_t count, MPI_Datatype type,
+void sw_record_file_wrote(sw_event_t *e, int64_t count, MPI_Datatype type);
+void sw_record_file_read(sw_event_t *e, int64_t count, MPI_Datatype type,
                   const MPI_Status *status);
 
 #endif

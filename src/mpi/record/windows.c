@@ -262,7 +262,7 @@ void sw_window_wait_after(sw_event_t *e, sw_window_t *w)
 /* Accesses ---------------------------------------------------------------- */
 
 /* The first one may wait for the target's post. */
-void sw_access_before(sw_event_t *e, const sw_window_t *w)
+void sw_record_access_before(sw_event_t *e, const sw_window_t *w)
 {
     e->partners = w && w->targets;
 }
@@ -273,7 +273,7 @@ static void put(sw_event_t *e, int target, int64_t count, MPI_Datatype type,
     e->amount.size = e->amount.sent = sw_event_bytes(e, count, type);
     if (op != MPI_OP_NULL)
         SW_KEY_SET(&e->key, operation, sw_known_op(op));
-    sw_between_sent(e, e->comm, target, e->amount.sent);
+    sw_record_between_sent(e, e->comm, target, e->amount.sent);
     sw_peers_sent(&e->recorder->peers, SW_PEERS_ONE_SIDED,
                   sw_known_rank(e->comm, target), e->amount.sent);
 }
@@ -281,7 +281,7 @@ static void put(sw_event_t *e, int target, int64_t count, MPI_Datatype type,
 static void get(sw_event_t *e, int target, int64_t count, MPI_Datatype type)
 {
     e->amount.size = e->amount.received = sw_event_bytes(e, count, type);
-    sw_between_received(e, e->comm, target, e->amount.received);
+    sw_record_between_received(e, e->comm, target, e->amount.received);
     sw_peers_received(&e->recorder->peers, SW_PEERS_ONE_SIDED,
                       sw_known_rank(e->comm, target), e->amount.received);
 }
@@ -299,7 +299,7 @@ static void aimed(sw_event_t *e, const sw_window_t *w, int target)
         look(e, &rank, 1, stamp(w, POSTED));
 }
 
-void sw_put_after(sw_event_t *e, const sw_window_t *w, int target,
+void sw_record_put_after(sw_event_t *e, const sw_window_t *w, int target,
                   int64_t count, MPI_Datatype type, MPI_Op op)
 {
     if (!is_counted(e, target))
@@ -308,7 +308,7 @@ void sw_put_after(sw_event_t *e, const sw_window_t *w, int target,
     aimed(e, w, target);
 }
 
-void sw_get_after(sw_event_t *e, const sw_window_t *w, int target,
+void sw_record_get_after(sw_event_t *e, const sw_window_t *w, int target,
                   int64_t count, MPI_Datatype type)
 {
     if (!is_counted(e, target))
@@ -319,7 +319,7 @@ void sw_get_after(sw_event_t *e, const sw_window_t *w, int target,
 
 /* Nothing is sent where the operation is MPI_NO_OP, and `type` may then be
  * anything. */
-void sw_fetch_after(sw_event_t *e, const sw_window_t *w, int target,
+void sw_record_fetch_after(sw_event_t *e, const sw_window_t *w, int target,
                     int64_t sent, MPI_Datatype type, int64_t received,
                     MPI_Datatype received_type, MPI_Op op)
 {

@@ -9,7 +9,7 @@ static int finish_all(sw_batch_t *b, int first, int n, int rc)
 {
     bool errors = rc != MPI_SUCCESS;
     if (!errors)
-        sw_no_errors(b->statuses + first, n);
+        sw_batch_no_errors(b->statuses + first, n);
     for (int i = first; i < first + n; i++) {
         sw_shadow_t *s = b->shadow[i];
         MPI_Status *status = &b->statuses[i];
@@ -33,7 +33,7 @@ static int test_all(sw_batch_t *b, bool *over)
             return MPI_SUCCESS;
         }
     int rc = host.Testall(b->n, b->requests, &flag, b->statuses);
-    *over = sw_testall_over(flag, rc);
+    *over = sw_complete_testall_over(flag, rc);
     return *over ? finish_all(b, 0, b->n, rc) : rc;
 }
 
@@ -41,7 +41,7 @@ static int test_all(sw_batch_t *b, bool *over)
  * this one does. */
 static int test_one(sw_batch_t *b, int i, int *flag)
 {
-    bool alone = !sw_owing() && !sw_threaded;
+    bool alone = !sw_shadow_owing() && !sw_threaded;
     *flag = alone;
     int rc = alone ? host.Wait(&b->requests[i], &b->statuses[i])
                    : host.Test(&b->requests[i], flag, &b->statuses[i]);

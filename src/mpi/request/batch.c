@@ -32,7 +32,7 @@ void sw_batch_take(sw_batch_t *b, int n, MPI_Request *requests, int *indices,
     b->statuses = few ? b->few_statuses : (void *)(b->asked + n);
     b->indices = indices ? indices
                : few     ? b->few_indices : (void *)(b->statuses + n);
-    if (!sw_statuses_ignored(statuses))
+    if (!sw_batch_statuses_ignored(statuses))
         b->statuses = statuses;
     for (int i = 0; i < n; i++) {
         b->shadow[i] = sw_request_is_done(requests[i])
@@ -95,7 +95,7 @@ int sw_batch_conclude(sw_batch_t *b, int i, MPI_Status *status, int as,
 void sw_batch_end(sw_shadow_t *s, MPI_Request *request, MPI_Status *status,
                   int as, int *rc)
 {
-    MPI_Status mine, *to = sw_statuses_ignored(status) ? &mine : status;
+    MPI_Status mine, *to = sw_batch_statuses_ignored(status) ? &mine : status;
     bool over = !s->persistent;
     sw_shadow_claim(s);
     sw_shadow_hold(s);

@@ -125,13 +125,13 @@ void sw_batch_idle(sw_idle_t *idle, int n, const MPI_Request *requests);
 void *sw_batch_room(int n, size_t each);
 
 /* Hosts write MPI_ERROR only where there are errors. */
-static inline void sw_no_errors(MPI_Status *statuses, int n)
+static inline void sw_batch_no_errors(MPI_Status *statuses, int n)
 {
     for (int i = 0; i < n; i++)
         statuses[i].MPI_ERROR = MPI_SUCCESS;
 }
 
-static inline bool sw_statuses_ignored(const MPI_Status *statuses)
+static inline bool sw_batch_statuses_ignored(const MPI_Status *statuses)
 {
     return statuses == MPI_STATUSES_IGNORE || statuses == MPI_STATUS_IGNORE;
 }

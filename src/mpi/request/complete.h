@@ -19,7 +19,7 @@ int sw_MPI_Test(MPI_Request *request, int *flag, MPI_Status *status);
 
 /* Where its error comes with a flag that says no, MPICH has completed nothing:
  * a program that asks again is right in the end. */
-static inline bool sw_testall_over(int flag, int rc)
+static inline bool sw_complete_testall_over(int flag, int rc)
 {
     return flag || (rc != MPI_SUCCESS && !SW_TESTALL_ENDS);
 }

@@ -18,7 +18,7 @@ static pthread_mutex_t match = PTHREAD_MUTEX_INITIALIZER;
 
 bool sw_shadows_shared;
 /* Does the helper match messages while this thread is in the host? */
-_Atomic bool sw_match_shared;
+_Atomic bool sw_shadow_match_shared;
 
 void sw_shadows_enter(void)
 {
@@ -32,24 +32,24 @@ void sw_shadows_leave(void)
         pthread_mutex_unlock(&lock);
 }
 
-void sw_match_enter(void)
+void sw_shadow_match_enter(void)
 {
-    if (sw_threaded || sw_match_shared)
+    if (sw_threaded || sw_shadow_match_shared)
         pthread_mutex_lock(&match);
 }
 
-void sw_match_leave(void)
+void sw_shadow_match_leave(void)
 {
-    if (sw_threaded || sw_match_shared)
+    if (sw_threaded || sw_shadow_match_shared)
         pthread_mutex_unlock(&match);
 }
 
-bool sw_match_try(void)
+bool sw_shadow_match_try(void)
 {
     return !pthread_mutex_trylock(&match);
 }
 
-void sw_match_give_back(void)
+void sw_shadow_match_give_back(void)
 {
     pthread_mutex_unlock(&match);
 }

@@ -105,7 +105,7 @@ static inline bool sw_any_shadows(void)
     return sw_unlikely(atomic_load_explicit(&sw_shadows,
                                             memory_order_relaxed) > 0);
 }
-static inline bool sw_owing(void)
+static inline bool sw_shadow_owing(void)
 {
     return sw_unlikely(atomic_load_explicit(&sw_owed,
                                             memory_order_relaxed) > 0);
@@ -114,7 +114,7 @@ static inline bool sw_owing(void)
 /* May the host be asked for the program's requests as they are? */
 static inline bool sw_plain_requests(void)
 {
-    return !sw_owing() && !sw_threaded &&
+    return !sw_shadow_owing() && !sw_threaded &&
            !atomic_load_explicit(&sw_active, memory_order_relaxed);
 }
 
@@ -127,12 +127,12 @@ void sw_shadows_leave(void);
 
 /* Which receive gets a message is settled by the order in which they are
  * posted and probed. With threads, each of these is one step. */
-extern _Atomic bool sw_match_shared __attribute__((visibility("hidden")));
-void sw_match_enter(void);
+extern _Atomic bool sw_shadow_match_shared __attribute__((visibility("hidden")));
+void sw_shadow_match_enter(void);
 /* The same for a helper: waits for no rank, and asks for no reason. */
-bool sw_match_try(void);
-void sw_match_give_back(void);
-void sw_match_leave(void);
+bool sw_shadow_match_try(void);
+void sw_shadow_match_give_back(void);
+void sw_shadow_match_leave(void);
 
 /* A ring holds each shadow once, and each shadow is in one ring at most. The
  * caller has the lock. */

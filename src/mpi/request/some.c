@@ -16,7 +16,7 @@ static int ask_host(sw_batch_t *b, int before, int *rc)
     if (errors)
         *rc = said;
     if (!errors && count > 0)
-        sw_no_errors(statuses, count);
+        sw_batch_no_errors(statuses, count);
     for (int k = 0; count != MPI_UNDEFINED && k < count; k++) {
         int error = sw_batch_conclude(b, indices[k], &statuses[k],
                                       MPI_ERR_IN_STATUS, rc);
@@ -61,7 +61,7 @@ static bool own_some(sw_idle_t *idle, bool blocking, int n,
                      MPI_Request *requests, int *count, int *indices,
                      MPI_Status *statuses, int *rc)
 {
-    bool ignored = sw_statuses_ignored(statuses);
+    bool ignored = sw_batch_statuses_ignored(statuses);
     if (!blocking || n > SW_BATCH_FEW)
         sw_shadow_progress();
     while (true) {

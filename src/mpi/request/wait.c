@@ -66,7 +66,7 @@ static int wait_unshadowed(MPI_Request *request, MPI_Status *status)
 
 static int plain_wait(MPI_Request *request, MPI_Status *status)
 {
-    return sw_owing() ? wait_unshadowed(request, status)
+    return sw_shadow_owing() ? wait_unshadowed(request, status)
                       : host.Wait(request, status);
 }
 
@@ -114,7 +114,7 @@ int sw_MPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
 {
     if (!sw_any_shadows() || !request)
         return host.Test(request, flag, status);
-    if (sw_owing())
+    if (sw_shadow_owing())
         sw_shadow_progress();
     sw_shadow_t *s = sw_shadow_of(*request);
     if (!s)

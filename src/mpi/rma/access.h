@@ -30,7 +30,7 @@ static inline const sw_datatype_t *sw_access_type(MPI_Datatype type)
     int code;
     const sw_datatype_t *d = sw_datatype_cached(type);
     return sw_likely(d) ? d
-                        : sw_datatype(type, sw_private_comm(MPI_COMM_WORLD),
+                        : sw_datatype(type, sw_datatype_comm(MPI_COMM_WORLD),
                                       &code);
 }
 

@@ -68,7 +68,7 @@ static const sw_datatype_t *basic_of(const sw_datatype_t *type)
     const sw_datatype_t *basic =
         atomic_load_explicit(&d->basic, memory_order_acquire);
     if (!basic) {
-        MPI_Datatype only = sw_only_basic(d->handle);
+        MPI_Datatype only = sw_decode_only_basic(d->handle);
         basic = only == MPI_DATATYPE_NULL ? d : sw_access_type(only);
         atomic_store_explicit(&d->basic, basic, memory_order_release);
     }
@@ -222,7 +222,7 @@ static void update_there(sw_win_t *w, int target, task_t *t,
 
 static void update_aside(sw_win_t *w, int target, task_t *t)
 {
-    MPI_Comm comm = sw_private_comm(MPI_COMM_WORLD);
+    MPI_Comm comm = sw_datatype_comm(MPI_COMM_WORLD);
     char *mine = t->origin.type ? gather(t, &t->origin, comm) : NULL;
     char *old = t->result.type ? gather(t, &t->result, comm) : NULL;
     if (t->error == MPI_SUCCESS)
@@ -417,7 +417,7 @@ bool sw_compare_and_swap(sw_win_t *w, const void *origin_addr,
     bool aside = a.far || a.bytes > sizeof(uint64_t);
     if (aside || sw_out_of_reach(origin_addr, a.type) ||
         sw_out_of_reach(compare_addr, a.type) || sw_out_of_reach(result_addr, a.type)) {
-        MPI_Comm comm = sw_private_comm(MPI_COMM_WORLD);
+        MPI_Comm comm = sw_datatype_comm(MPI_COMM_WORLD);
         SW_BYTES(mine, a.bytes);
         SW_BYTES(wanted, a.bytes);
         SW_BYTES(old, a.bytes);

@@ -38,7 +38,7 @@ bool sw_compare_and_swap(sw_win_t *w, const void *origin_addr,
                          MPI_Datatype datatype, int target_rank,
                          MPI_Aint target_disp, int *rc);
 /* The request of an access that is over. Returns true. */
-bool sw_access_requested(MPI_Request *request, int *rc);
+bool sw_rma_access_requested(MPI_Request *request, int *rc);
 
 bool sw_win_fence(sw_win_t *w, int assertion, int *rc);
 bool sw_win_start(sw_win_t *w, MPI_Group group, int assertion, int *rc);

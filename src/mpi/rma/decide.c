@@ -299,12 +299,12 @@ static int agree(sw_win_t *w, const said_t *said, sw_sequence_t *seq,
 int sw_win_decide(sw_win_t *w, const sw_win_memory_t *m, MPI_Comm comm)
 {
     sw_reason_t reason;
-    bool may = sw_accelerating() && sw_world_is_there();
+    bool may = sw_control_accelerating() && sw_roster_has_world();
     sw_comm_t *c = may ? sw_comm_enter(comm) : NULL;
     sw_sequence_t *seq = c && (c->sequence || (!c->settled && !c->apart))
                              ? sw_comm_sequence(c, &reason) : NULL;
     if (!seq)
-        return sw_accelerating() ? SW_WIN_MEMBERS : SW_WIN_OFF;
+        return sw_control_accelerating() ? SW_WIN_MEMBERS : SW_WIN_OFF;
     sw_team_t *team = seq->team;
     sw_marked_t marked = {{NULL, NULL}, {0, 0}};
     said_t mine = say(m, team, &marked);

@@ -28,7 +28,7 @@ static int move(void *context, const sw_os_piece_t *piece, int n)
 static int move_marks(mover_t *m, const sw_access_t *a, size_t bytes,
                       char *image, char *marks, char *packed)
 {
-    MPI_Comm comm = sw_private_comm(MPI_COMM_WORLD);
+    MPI_Comm comm = sw_datatype_comm(MPI_COMM_WORLD);
     char *data = m->data;
     int result = 0;
     memset(packed, 0, a->bytes);

@@ -98,7 +98,7 @@ int sw_MPI_Alloc_mem(MPI_Aint size, MPI_Info info, void *base)
 {
     block_t *b = NULL;
     bool placed = false;
-    if (info == MPI_INFO_NULL && size > 0 && sw_accelerating())
+    if (info == MPI_INFO_NULL && size > 0 && sw_control_accelerating())
         b = malloc(sizeof *b);
     if (b) {
         pthread_mutex_lock(&lock);

@@ -73,7 +73,7 @@ bool sw_access(const sw_win_t *w, int target, int64_t disp, int64_t count,
     }
     high = (int64_t)to->bytes;
     if (!to->type->dense)
-        sw_elements_span(to->type, count, &low, &high);
+        sw_loose_span(to->type, count, &low, &high);
     to->before = (size_t)-low;
     to->span = (size_t)(high - low);
     if (__builtin_mul_overflow(disp, t->unit, &begin) ||
@@ -97,7 +97,7 @@ bool sw_access(const sw_win_t *w, int target, int64_t disp, int64_t count,
 static int move_far(bool put, void *user, int64_t count,
                     const sw_datatype_t *d, const sw_access_t *a, size_t bytes)
 {
-    MPI_Comm comm = sw_private_comm(MPI_COMM_WORLD);
+    MPI_Comm comm = sw_datatype_comm(MPI_COMM_WORLD);
     bool plain = d->dense && !sw_out_of_reach(user, d);
     size_t whole = (size_t)count * d->size;
     char *packed = plain ? user : sw_temporary_try(whole);
@@ -119,7 +119,7 @@ static int move_far(bool put, void *user, int64_t count,
 static void copy(bool put, void *user, int64_t count, const sw_datatype_t *d,
                  const sw_access_t *a, size_t bytes)
 {
-    MPI_Comm comm = sw_private_comm(MPI_COMM_WORLD);
+    MPI_Comm comm = sw_datatype_comm(MPI_COMM_WORLD);
     sw_buffer_t from, to;
     sw_buffer_send(&from, put ? user : a->at, put ? count : a->count,
                    put ? d : a->type, comm);
@@ -182,7 +182,7 @@ bool sw_get(sw_win_t *w, void *origin_addr, int64_t origin_count,
 }
 
 /* One of the host's, for a message to MPI_PROC_NULL. */
-bool sw_access_requested(MPI_Request *request, int *rc)
+bool sw_rma_access_requested(MPI_Request *request, int *rc)
 {
     if (*rc == MPI_SUCCESS)
         *rc = host.Isend(NULL, 0, MPI_BYTE, MPI_PROC_NULL, 0, MPI_COMM_WORLD,

@@ -34,10 +34,10 @@ static int by_leaders(sw_span_t *s, const shape_t *shape,
         MPI_Request request;
         int code = host.Iallgatherv(MPI_IN_PLACE, 0, MPI_BYTE, all,
                                     count, at, MPI_BYTE, s->lane, &request);
-        rc = sw_first_bad(rc, sw_span_await(s, &request, code, parts->all));
+        rc = sw_await_first_bad(rc, sw_span_await(s, &request, code, parts->all));
     }
     sw_data_t data = sw_data_plain(all);
-    return sw_first_bad(rc, sw_coll_bcast(s->sequence, 0, &data, parts->all));
+    return sw_await_first_bad(rc, sw_coll_bcast(s->sequence, 0, &data, parts->all));
 }
 
 /* `all` has each block at its rank's place: it is the result, where that has
@@ -55,7 +55,7 @@ static int by_lanes(sw_span_t *s, const uint64_t *sizes, const sw_data_t *send,
     char *all = direct ? recv : sw_temporary(total);
     sw_data_t own = sw_data_plain(all + at[s->me]);
     size_t room = sw_block(blocks, s->me).bytes;
-    sw_keep(send, &own, sw_min(bytes, room));
+    sw_source_keep(send, &own, sw_min(bytes, room));
     int rc = sw_lanes_allgather(s, all, at, sizes);
     for (int i = 0; i < s->n && !direct; i++) {
         sw_data_t from = sw_data_plain(all + at[i]);
@@ -65,7 +65,7 @@ static int by_lanes(sw_span_t *s, const uint64_t *sizes, const sw_data_t *send,
     }
     if (!direct)
         sw_temporary_free(all);
-    return sw_first_bad(rc, bytes > room ? SW_TRUNCATED : SW_OK);
+    return sw_await_first_bad(rc, bytes > room ? SW_TRUNCATED : SW_OK);
 }
 
 int sw_span_allgather(sw_span_t *s, sw_collective_t id, size_t key,
@@ -89,7 +89,7 @@ int sw_span_allgather(sw_span_t *s, sw_collective_t id, size_t key,
     char *all = direct ? recv : sw_temporary(parts.all);
     int rc = by_leaders(s, &shape, send, bytes, all);
     for (int k = 0; k < s->nodes && !direct; k++)
-        rc = sw_first_bad(rc, sw_bundle_place(s, k, all + parts.at[k],
+        rc = sw_await_first_bad(rc, sw_bundle_place(s, k, all + parts.at[k],
                                               sizes + s->first[k], 0, recv,
                                               blocks));
     if (!direct)

@@ -37,7 +37,7 @@ typedef struct {
 
 static void note(alltoall_t *t, int status)
 {
-    t->rc = sw_first_bad(t->rc, status);
+    t->rc = sw_await_first_bad(t->rc, status);
 }
 
 /* This member's box. */

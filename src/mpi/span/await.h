@@ -35,7 +35,7 @@ int sw_await_status(sw_span_t *s, int code);
 int sw_span_await(sw_span_t *s, MPI_Request *request, int code, size_t bytes);
 
 /* The first of two outcomes that is bad. */
-static inline int sw_first_bad(int one, int other)
+static inline int sw_await_first_bad(int one, int other)
 {
     return one ? one : other;
 }

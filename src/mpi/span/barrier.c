@@ -27,9 +27,9 @@ int sw_span_barrier(sw_span_t *s)
     if (s->mine == 0) {
         MPI_Request request;
         int code = host.Ibarrier(s->lane, &request);
-        rc = sw_first_bad(rc, sw_span_await(s, &request, code, 0));
+        rc = sw_await_first_bad(rc, sw_span_await(s, &request, code, 0));
     }
-    return sw_first_bad(rc, release(s));
+    return sw_await_first_bad(rc, release(s));
 }
 
 int sw_span_most(sw_span_t *s, int32_t mine, int32_t *most)
@@ -39,10 +39,10 @@ int sw_span_most(sw_span_t *s, int32_t mine, int32_t *most)
         MPI_Request request;
         int code = host.Iallreduce(MPI_IN_PLACE, most, 1, MPI_INT32_T,
                                    MPI_MAX, s->lane, &request);
-        rc = sw_first_bad(rc, sw_span_await(s, &request, code,
+        rc = sw_await_first_bad(rc, sw_span_await(s, &request, code,
                                             sizeof *most));
     }
-    return sw_first_bad(rc, sw_coll_bcast(s->sequence, 0,
+    return sw_await_first_bad(rc, sw_coll_bcast(s->sequence, 0,
                                           &(sw_data_t){.at = (char *)most},
                                           sizeof *most));
 }

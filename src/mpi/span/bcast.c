@@ -38,7 +38,7 @@ static void start(stream_t *t, size_t begin)
 static void finish(stream_t *t, size_t begin)
 {
     size_t which = begin / CHUNK % 2;
-    t->rc = sw_first_bad(t->rc,
+    t->rc = sw_await_first_bad(t->rc,
                          sw_span_await(t->s, &t->request[which],
                                        t->code[which], CHUNK));
 }
@@ -47,7 +47,7 @@ static void finish(stream_t *t, size_t begin)
 static void share(stream_t *t, const sw_data_t *data, size_t bytes)
 {
     int from = t->gate.is_home ? t->gate.root : t->gate.gate;
-    t->rc = sw_first_bad(t->rc,
+    t->rc = sw_await_first_bad(t->rc,
                          sw_coll_bcast(t->s->sequence, from, data, bytes));
 }
 

@@ -54,7 +54,7 @@ int sw_bundle_place(const sw_span_t *s, int node, const char *from,
         sw_data_t block = sw_data_plain(from);
         if (sw_min(size, room))
             sw_data_copy(&block, &to, 0, sw_min(size, room));
-        rc = sw_first_bad(rc, size > room ? SW_TRUNCATED : SW_OK);
+        rc = sw_await_first_bad(rc, size > room ? SW_TRUNCATED : SW_OK);
         from += size;
     }
     return rc;

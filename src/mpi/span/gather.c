@@ -15,11 +15,11 @@ static void send_blocks(sw_rooted_t *r, const sw_data_t *send)
 {
     sw_span_t *s = r->s;
     SW_ARRAY(sw_spot_t, place, s->here);
-    sw_rooted_note(r, sw_collect(s->sequence, send, r->bytes,
+    sw_rooted_note(r, sw_lend_collect(s->sequence, send, r->bytes,
                                  r->equal ? &r->bytes : NULL, place));
     char *box = sw_rooted_send(r, r->gate.home, place);
     sw_rooted_note(r, sw_mail_finish(&r->mail));
-    sw_collect_end(s->sequence, place);
+    sw_lend_collect_end(s->sequence, place);
     sw_temporary_free(box);
 }
 
@@ -59,12 +59,12 @@ static void receive_for_root(sw_rooted_t *r, sw_spot_t *place)
 {
     sw_sequence_t *seq = r->s->sequence;
     sw_loan_t loan;
-    sw_borrow_begin(seq);
-    sw_rooted_note(r, sw_borrow(seq, r->gate.root, true, place,
+    sw_loan_begin(seq);
+    sw_rooted_note(r, sw_loan_take(seq, r->gate.root, true, place,
                                 sw_rooted_far(r), &loan));
     receive_blocks(r, place);
-    sw_rooted_note(r, sw_give_back(seq, true, place, &loan));
-    sw_borrow_end(seq);
+    sw_rooted_note(r, sw_loan_return(seq, true, place, &loan));
+    sw_loan_end(seq);
 }
 
 /* The root's node, and what comes from the others. */
@@ -95,7 +95,7 @@ static int gather(sw_rooted_t *r, int root, const sw_data_t *send, void *recv,
     if (r->gate.is_gate && !r->gate.is_home) {
         send_blocks(r, send);
     } else if (!r->gate.is_home) {
-        sw_hand_in(s->sequence, r->gate.gate, send, r->bytes);
+        sw_lend_block(s->sequence, r->gate.gate, send, r->bytes);
     } else {
         SW_ARRAY(sw_extent_t, list, s->here);
         SW_ARRAY(sw_data_t, data, s->here);

@@ -87,7 +87,7 @@ int sw_lanes_allreduce(sw_span_t *s, const sw_operation_t *o, const void *in,
         slices_t *now = chunk[turn % 2], *last = chunk[(turn + 1) % 2];
         flight_t *f = &flight[turn % 2];
         cut(now, (char *)out + at * elem, sw_min(most, n - at));
-        rc = sw_first_bad(rc, sw_coll_reduce_scatter(
+        rc = sw_await_first_bad(rc, sw_coll_reduce_scatter(
                  s->sequence, &o->reducer, (const char *)in + at * elem,
                  own(now), now->count, 0));
         if (now->count[s->mine]) {
@@ -97,13 +97,13 @@ int sw_lanes_allreduce(sw_span_t *s, const sw_operation_t *o, const void *in,
                                       o->op, s->lane, &f->request);
         }
         if (turn) {
-            rc = sw_first_bad(rc, land(last, &flight[(turn + 1) % 2]));
-            rc = sw_first_bad(rc, share(last));
+            rc = sw_await_first_bad(rc, land(last, &flight[(turn + 1) % 2]));
+            rc = sw_await_first_bad(rc, share(last));
         }
     }
     slices_t *last = chunk[(turn + 1) % 2];
-    rc = sw_first_bad(rc, land(last, &flight[(turn + 1) % 2]));
-    return sw_first_bad(rc, share(last));
+    rc = sw_await_first_bad(rc, land(last, &flight[(turn + 1) % 2]));
+    return sw_await_first_bad(rc, share(last));
 }
 
 static void send_slice(slices_t *c, int home, flight_t *f)
@@ -130,21 +130,21 @@ int sw_lanes_bcast(sw_span_t *s, int root, char *buffer, size_t bytes)
         sw_data_t data = sw_data_plain(buffer + at);
         cut(now, buffer + at, sw_min(CHUNK, bytes - at));
         if (s->node == home)
-            rc = sw_first_bad(rc, sw_coll_bcast(s->sequence, s->number_of[root],
+            rc = sw_await_first_bad(rc, sw_coll_bcast(s->sequence, s->number_of[root],
                                                 &data,
                                                 sw_min(CHUNK, bytes - at)));
         send_slice(now, home, &flight[turn % 2]);
         if (turn) {
-            rc = sw_first_bad(rc, land(last, &flight[(turn + 1) % 2]));
+            rc = sw_await_first_bad(rc, land(last, &flight[(turn + 1) % 2]));
             if (s->node != home)
-                rc = sw_first_bad(rc, share(last));
+                rc = sw_await_first_bad(rc, share(last));
         }
     }
     slices_t *last = chunk[(turn + 1) % 2];
     if (bytes == 0)
         return rc;
-    rc = sw_first_bad(rc, land(last, &flight[(turn + 1) % 2]));
-    return s->node != home ? sw_first_bad(rc, share(last)) : rc;
+    rc = sw_await_first_bad(rc, land(last, &flight[(turn + 1) % 2]));
+    return s->node != home ? sw_await_first_bad(rc, share(last)) : rc;
 }
 
 /* Each lane gathers the blocks of its members, and then each team those of all
@@ -172,7 +172,7 @@ int sw_lanes_allgather(sw_span_t *s, char *all, const size_t *at,
             list[i] = (sw_extent_t){(int64_t)at[s->rank[from]], sizes[from]};
         }
         sw_data_t mine = sw_data_plain(all + list[s->mine].offset);
-        rc = sw_first_bad(rc, sw_coll_allgather(
+        rc = sw_await_first_bad(rc, sw_coll_allgather(
                  s->sequence, &mine, list[s->mine].bytes, all,
                  &(sw_blocks_t){.list = list}));
     }

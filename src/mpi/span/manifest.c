@@ -140,12 +140,12 @@ static int exchange(sw_manifest_t *m, const sw_sizes_t *sizes, cover_t *cover)
         if (k == s->node)
             continue;
         m->letter[k] = sw_mail_open(&mail, k, &bytes);
-        rc = sw_first_bad(rc, read_letter(m, s, k, bytes, cover));
+        rc = sw_await_first_bad(rc, read_letter(m, s, k, bytes, cover));
     }
     int sending = sw_mail_finish(&mail);
     for (int k = 0; k < s->nodes; k++)
         sw_temporary_free(sent[k]);
-    return sw_first_bad(sending, rc);
+    return sw_await_first_bad(sending, rc);
 }
 
 /* What the leader tells its team. */
@@ -174,11 +174,11 @@ int sw_manifest_agree(sw_manifest_t *m, const sw_sizes_t *sizes,
         }
         verdict.small = (uint32_t)cover.small;
         m->small = verdict.small;
-        rc = sw_first_bad(rc, exchange(m, sizes, &cover));
+        rc = sw_await_first_bad(rc, exchange(m, sizes, &cover));
         verdict.way = sw_span_way(s, id, cover.most / (uint64_t)s->n);
     }
     sw_data_t told = {.at = (char *)&verdict};
-    rc = sw_first_bad(rc, sw_coll_bcast(s->sequence, 0, &told, sizeof verdict));
+    rc = sw_await_first_bad(rc, sw_coll_bcast(s->sequence, 0, &told, sizeof verdict));
     m->way = (sw_way_t)verdict.way;
     m->small = verdict.small;
     return rc;

@@ -35,10 +35,10 @@ int sw_span_reduce(sw_span_t *s, int root, const sw_operation_t *o,
         int code = host.Ireduce(g.is_home ? MPI_IN_PLACE : sum,
                                 g.is_home ? sum : NULL, (int)n, o->type->handle,
                                 o->op, g.home, s->lane, &request);
-        rc = sw_first_bad(rc, sw_span_await(s, &request, code, bytes));
+        rc = sw_await_first_bad(rc, sw_span_await(s, &request, code, bytes));
     }
     if (g.is_home && g.gate != g.root)
-        rc = sw_first_bad(rc, sw_gate_hand(s, g.gate, g.root, sum, out,
+        rc = sw_await_first_bad(rc, sw_gate_hand(s, g.gate, g.root, sum, out,
                                            bytes));
     if (own)
         sw_temporary_free(sum);
@@ -56,10 +56,10 @@ int sw_span_allreduce(sw_span_t *s, const sw_operation_t *o, const void *in,
         MPI_Request request;
         int code = host.Iallreduce(MPI_IN_PLACE, out, (int)n, o->type->handle,
                                    o->op, s->lane, &request);
-        rc = sw_first_bad(rc, sw_span_await(s, &request, code, bytes));
+        rc = sw_await_first_bad(rc, sw_span_await(s, &request, code, bytes));
     }
     sw_data_t result = sw_data_plain(out);
-    return sw_first_bad(rc, sw_coll_bcast(s->sequence, 0, &result, bytes));
+    return sw_await_first_bad(rc, sw_coll_bcast(s->sequence, 0, &result, bytes));
 }
 
 /* The vector's blocks in the order of `rank`, which is by node. */
@@ -117,12 +117,12 @@ int sw_span_reduce_scatter(sw_span_t *s, const sw_operation_t *o,
             sorted = sw_temporary(total * elem);
             sort_blocks(s, counts, elem, sum, sorted);
         }
-        rc = sw_first_bad(rc, exchange(s, o, sorted, part, counts));
+        rc = sw_await_first_bad(rc, exchange(s, o, sorted, part, counts));
         if (sorted != sum)
             sw_temporary_free(sorted);
     }
     sw_data_t mine = sw_data_plain(out);
-    rc = sw_first_bad(rc, sw_coll_scatter(s->sequence, 0, part,
+    rc = sw_await_first_bad(rc, sw_coll_scatter(s->sequence, 0, part,
                                           &(sw_blocks_t){.list = list}, &mine,
                                           counts[s->me] * elem));
     sw_temporary_free(sum);
@@ -152,13 +152,13 @@ int sw_span_scan(sw_span_t *s, bool exclusive, const sw_operation_t *o,
     if (leads)
         code = host.Iexscan(sum, before, (int)n, o->type->handle, o->op,
                             s->lane, &request);
-    rc = sw_first_bad(rc, sw_coll_scan(s->sequence, exclusive, &o->reducer, in,
+    rc = sw_await_first_bad(rc, sw_coll_scan(s->sequence, exclusive, &o->reducer, in,
                                        out, n));
     if (leads)
-        rc = sw_first_bad(rc, sw_span_await(s, &request, code, bytes));
+        rc = sw_await_first_bad(rc, sw_span_await(s, &request, code, bytes));
     if (follows) {
         sw_data_t data = sw_data_plain(before);
-        rc = sw_first_bad(rc, sw_coll_bcast(s->sequence, 0, &data, bytes));
+        rc = sw_await_first_bad(rc, sw_coll_bcast(s->sequence, 0, &data, bytes));
         if (exclusive && leads)
             memcpy(out, before, bytes);
         else

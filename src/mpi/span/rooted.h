@@ -30,7 +30,7 @@ typedef struct {
 
 static inline void sw_rooted_note(sw_rooted_t *r, int status)
 {
-    r->rc = sw_first_bad(r->rc, status);
+    r->rc = sw_await_first_bad(r->rc, status);
 }
 
 /* Blocks whose mean is so large go one by one: to copy one takes longer than to

@@ -49,19 +49,19 @@ static void receive_apart(sw_rooted_t *r, sw_spot_t *place, char *letter,
     own->came = came;
     if (!r->equal)
         sw_lend_call(s->sequence);
-    sw_borrow_begin(s->sequence);
+    sw_loan_begin(s->sequence);
     for (int i = 0; i < s->here; i++)
         if (i != s->mine)
-            sw_rooted_note(r, sw_borrow(s->sequence, i, true, &place[i], 1,
+            sw_rooted_note(r, sw_loan_take(s->sequence, i, true, &place[i], 1,
                                         &loan[i]));
     char *box = sw_rooted_receive(r, r->gate.home, place, letter);
     sw_rooted_note(r, sw_mail_finish(&r->mail));
     sw_rooted_unpack(r, r->gate.home, place, box);
     for (int i = 0; i < s->here; i++)
         if (i != s->mine)
-            sw_rooted_note(r, sw_give_back(s->sequence, true, &place[i],
+            sw_rooted_note(r, sw_loan_return(s->sequence, true, &place[i],
                                            &loan[i]));
-    sw_borrow_end(s->sequence);
+    sw_loan_end(s->sequence);
     take_own(r, own, recv);
 }
 
@@ -137,13 +137,13 @@ static void send_for_root(sw_rooted_t *r, sw_spot_t *place, char **box)
 {
     sw_sequence_t *seq = r->s->sequence;
     sw_loan_t loan;
-    sw_borrow_begin(seq);
-    sw_rooted_note(r, sw_borrow(seq, r->gate.root, false, place,
+    sw_loan_begin(seq);
+    sw_rooted_note(r, sw_loan_take(seq, r->gate.root, false, place,
                                 sw_rooted_far(r), &loan));
     send_blocks(r, place, box);
     finish(r, box);
-    sw_rooted_note(r, sw_give_back(seq, false, place, &loan));
-    sw_borrow_end(seq);
+    sw_rooted_note(r, sw_loan_return(seq, false, place, &loan));
+    sw_loan_end(seq);
 }
 
 /* The root's node. */

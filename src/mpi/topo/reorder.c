@@ -91,10 +91,10 @@ int sw_reordered(MPI_Comm parent, bool ours, const sw_reorder_kind_t *kind,
     if (ours && code == MPI_SUCCESS && fresh != parent &&
         fresh != MPI_COMM_NULL) {
         int again = reorder(parent, kind, topology, &fresh);
-        (void)sw_comm_made(MPI_SUCCESS, parent, fresh, made);
+        (void)sw_context_id_give(MPI_SUCCESS, parent, fresh, made);
         return again;
     }
-    return sw_comm_made(code, parent, fresh, made);
+    return sw_context_id_give(code, parent, fresh, made);
 }
 
 void sw_reorder_map(MPI_Comm comm, const sw_reorder_kind_t *kind,

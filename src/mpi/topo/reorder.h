@@ -32,7 +32,7 @@ typedef struct {
 } sw_reorder_kind_t;
 
 /* The host has left `code` and, in the members' own order, `fresh`
- * (sw_comm_made): reorders it, if it is there and that is `ours`. Returns
+ * (sw_context_id_give): reorders it, if it is there and that is `ours`. Returns
  * `code`, or an error of the host's, raised on `parent`. */
 int sw_reordered(MPI_Comm parent, bool ours, const sw_reorder_kind_t *kind,
                  void *topology, int code, MPI_Comm fresh, MPI_Comm *made);

@@ -56,7 +56,7 @@ sw_seat_t *sw_seating_of(MPI_Comm comm, int n)
     MPI_Group group;
     int size;
     bool differ = false;
-    if (!seats || n < 3 || !sw_world_is_there())
+    if (!seats || n < 3 || !sw_roster_has_world())
         return NULL;
     host.Comm_size(comm, &size);
     if (n > size)

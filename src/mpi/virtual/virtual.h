@@ -149,7 +149,7 @@ static inline bool sw_virtual_own(const sw_caller_t *caller)
 {
     return atomic_load_explicit(&sw_virtual_on, memory_order_relaxed) &&
            caller->sp >= (uintptr_t)sw_virtual_thread.inside &&
-           sw_from_user();
+           sw_guard_from_user();
 }
 
 static inline bool sw_virtual_begin(sw_virtual_call_t *v,

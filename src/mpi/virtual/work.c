@@ -32,7 +32,7 @@ static uint32_t wilds;          /* receives with wildcards */
 
 static sw_work_t **home(uint64_t handle)
 {
-    return &chain[sw_handle_mix(handle) % CHAINS];
+    return &chain[sw_host_handle_mix(handle) % CHAINS];
 }
 
 uint32_t sw_work_number(void)

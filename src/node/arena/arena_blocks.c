@@ -164,10 +164,10 @@ static char *allocate(sw_zone_t *z, size_t size, size_t align,
     uint32_t n = (uint32_t)((size + SW_PAGE - 1) / SW_PAGE);
     n += n == 0;
     if (n <= CACHED_MAX)
-        n = sw_class_up(n);
+        n = sw_arena_class_up(n);
     bool may_cache = cache_open();
     uint32_t page;
-    int c = n <= CACHED_MAX ? sw_class_of(n) : 0;
+    int c = n <= CACHED_MAX ? sw_arena_class_of(n) : 0;
     struct shelf *shelf = shelf_of(z);
     if (n <= CACHED_MAX && align <= SW_PAGE && may_cache && shelf->count[c]) {
         page = shelf->block[c][--shelf->count[c]];
@@ -176,7 +176,7 @@ static char *allocate(sw_zone_t *z, size_t size, size_t align,
         sw_assert(pages > n && pages <= cache.pages);
         sw_page_mark(page, SW_PAGE_USED, pages);
         cache.pages -= pages;
-        *dirt = sw_all_dirty(page, pages);
+        *dirt = sw_arena_all_dirty(page, pages);
     } else {
         page = sw_extents_take(z, n + 1, align <= SW_PAGE ? 1 :
                                              (uint32_t)(align / SW_PAGE),
@@ -252,12 +252,12 @@ void sw_arena_free(void *p)
         return;
     uint32_t page = block_page(p, "free");
     uint32_t pages = SW_HEAD_PAGES(sw_page_head(page));
-    if (!sw_said_end(page, pages))
+    if (!sw_arena_said_end(page, pages))
         return;
     sw_zone_t *z = sw_zone_of(page);
     if (pages - 1 <= CACHED_MAX && cache.pages + pages <= CACHE_PAGES &&
         cache_open()) {
-        int c = sw_class_of(pages - 1);
+        int c = sw_arena_class_of(pages - 1);
         struct shelf *shelf = shelf_of(z);
         if (shelf->count[c] == DEPTH)
             spill(z, c, DEPTH / 2);
@@ -281,7 +281,7 @@ bool sw_arena_resize(void *p, size_t size)
     /* Shrink only when half or more would lie idle: a block that breathes
      * should not wander. */
     if (need <= have / 2 &&
-        !sw_said_end(page + (uint32_t)need, have - (uint32_t)need))
+        !sw_arena_said_end(page + (uint32_t)need, have - (uint32_t)need))
         return true;
     if ((need > have || need <= have / 2) &&
         !sw_extents_resize(page, (uint32_t)need))
@@ -324,13 +324,13 @@ void *sw_arena_move(void *p, size_t keep, size_t size)
     to = sw_extents_take(&sw_heap_zone, need, 1, &dirt);
     if (to == SW_NO_PAGE)
         return NULL;
-    if (!sw_show_forget(to, need) || !sw_said_moves(page, to, have)) {
+    if (!sw_show_forget(to, need) || !sw_arena_said_moves(page, to, have)) {
         sw_extents_give(&sw_heap_zone, &to, 1);
         return NULL;
     }
     move_pages(page, to, have);
     note(to, offset, size);
-    if (sw_said_end(page, SW_HEAD_PAGES(sw_page_head(page))))
+    if (sw_arena_said_end(page, SW_HEAD_PAGES(sw_page_head(page))))
         sw_extents_give(&sw_heap_zone, &page, 1);
     return sw_page_address(to) + offset;
 }

@@ -83,7 +83,7 @@ static sw_dirt_t dirt_of(uint32_t page)
     if (!count)
         return clean;
     if (pages == 1)
-        return sw_all_dirty(page, 1);
+        return sw_arena_all_dirty(page, 1);
     const sw_page_t *tail = &sw_pages[page + pages - 1];
     return (sw_dirt_t){count, tail->prev, tail->next};
 }
@@ -116,7 +116,7 @@ static sw_bins_t *bins_of(sw_zone_t *z, uint32_t page)
 
 static void bin_add(sw_zone_t *z, uint32_t page, uint32_t pages, sw_dirt_t dirt)
 {
-    int b = sw_class_of(pages);
+    int b = sw_arena_class_of(pages);
     sw_page_t *p = &sw_pages[page];
     sw_page_mark(page, SW_PAGE_FREE, pages);
     p->dirty = dirt.count;
@@ -138,7 +138,7 @@ static void bin_remove(sw_zone_t *z, uint32_t page)
 {
     sw_bins_t *bins = bins_of(z, page);
     sw_page_t *p = &sw_pages[page];
-    int b = sw_class_of(SW_HEAD_PAGES(sw_page_head(page)));
+    int b = sw_arena_class_of(SW_HEAD_PAGES(sw_page_head(page)));
     if (p->prev != SW_NO_PAGE)
         sw_pages[p->prev].next = p->next;
     else
@@ -164,7 +164,7 @@ static int bin_from(const sw_bins_t *bins, int b)
 
 static uint32_t bin_find(const sw_bins_t *bins, uint32_t need)
 {
-    for (int b = bin_from(bins, sw_class_of(need)); b < SW_BINS;
+    for (int b = bin_from(bins, sw_arena_class_of(need)); b < SW_BINS;
          b = bin_from(bins, b + 1)) {
         uint32_t best = SW_NO_PAGE, best_pages = UINT32_MAX;
         int look = SCAN;
@@ -316,7 +316,7 @@ static uint32_t take(sw_zone_t *z, uint32_t pages, uint32_t align,
     *dirt = all ? dirt_of(page) : clean;
     if (align == 1 && all > pages && at + pages <= dirt->low)
         at = sw_min(dirt->low, page + all - pages);
-    if (!sw_open(z, at, pages))
+    if (!sw_arena_open(z, at, pages))
         return SW_NO_PAGE;
     if (all) {
         bin_remove(z, page);
@@ -339,7 +339,7 @@ static void give(sw_zone_t *z, uint32_t page)
     sw_assert(SW_HEAD_STATE(sw_page_head(page)) >= SW_PAGE_CACHED);
     sw_assert(pages <= z->out);
     z->out -= pages;
-    put(z, page, pages, sw_all_dirty(page, pages));
+    put(z, page, pages, sw_arena_all_dirty(page, pages));
 }
 
 /* Giving back --------------------------------------------------------- */
@@ -407,7 +407,7 @@ static void close_around(const sw_zone_t *z, uint32_t page, uint32_t pages,
     uint32_t unit = SW_HUGE / SW_PAGE, end = page + pages;
     uint32_t from = sw_max(page, dirt.low / unit * unit);
     uint32_t to = sw_min(end, (uint32_t)sw_round_up(dirt.high, unit));
-    sw_close(z, from, to - from);
+    sw_arena_close(z, from, to - from);
 }
 
 /* Called with the lock, which is dropped during the system calls. Where the
@@ -503,7 +503,7 @@ bool sw_extents_resize(uint32_t page, uint32_t pages)
         uint32_t tail = have - pages;
         mark_used(page, pages);
         z->out -= tail;
-        put(z, page + pages, tail, sw_all_dirty(page + pages, tail));
+        put(z, page + pages, tail, sw_arena_all_dirty(page + pages, tail));
     } else if (pages > have) {
         uint32_t right = page + have, more = pages - have;
         uint32_t room = 0;
@@ -515,7 +515,7 @@ bool sw_extents_resize(uint32_t page, uint32_t pages)
         bool at_top = right + room == z->top;
         if ((room >= more || (at_top && more <= z->end - right &&
                               table_reach(z, right + more))) &&
-            sw_open(z, right, more)) {
+            sw_arena_open(z, right, more)) {
             if (room) {
                 bin_remove(z, right);
                 z->kept -= dirt.count;
@@ -617,7 +617,7 @@ void sw_extents_forked(sw_zone_t *z, uint32_t end, bool keep)
             if (SW_HEAD_STATE(right) == SW_PAGE_FREE)
                 next += SW_HEAD_PAGES(right);
             z->out -= cached ? pages : 0;
-            put(z, page, pages, empty ? clean : sw_all_dirty(page, pages));
+            put(z, page, pages, empty ? clean : sw_arena_all_dirty(page, pages));
         }
         page = next;
     }

@@ -85,15 +85,15 @@ typedef struct {
 extern sw_showing_t sw_showing;
 
 /* Has the program given pages of a run a protection of their own? */
-extern _Atomic bool sw_said_guards;
-static inline bool sw_said_guarded(sw_run_t run)
+extern _Atomic bool sw_arena_said_guards;
+static inline bool sw_arena_said_guarded(sw_run_t run)
 {
-    return sw_unlikely(atomic_load_explicit(&sw_said_guards,
+    return sw_unlikely(atomic_load_explicit(&sw_arena_said_guards,
                                             memory_order_relaxed)) &&
            sw_bits_any(SW_BIT_GUARDED, run.first, run.end);
 }
 /* Something stands or is said of [p, p+n), which ends with its block. */
-void sw_said_somewhere(const void *p, size_t n);
+void sw_arena_said_somewhere(const void *p, size_t n);
 
 /* Is our descriptor still our file's? The program may have given its number to
  * another one. */

@@ -81,7 +81,7 @@ void sw_show_freeze(const void *p, size_t n)
     if (sw_run_none(run))
         return;
     sw_show_lock();
-    sw_said_somewhere(p, n);
+    sw_arena_said_somewhere(p, n);
     sw_bits_set(SW_BIT_FROZEN, run.first, run.end, true);
     sw_show_unlock();
 }

@@ -33,7 +33,7 @@
 
 /* Size classes, in pages: 1 2 3 4 5 6 7 8 10 12 14 16 20 ..., four to each
  * doubling. The class of an extent is the largest that it can serve. */
-static inline int sw_class_of(uint32_t pages)
+static inline int sw_arena_class_of(uint32_t pages)
 {
     if (pages < 4)
         return (int)pages - 1;
@@ -42,7 +42,7 @@ static inline int sw_class_of(uint32_t pages)
 }
 
 /* The least class size that holds `pages`. */
-static inline uint32_t sw_class_up(uint32_t pages)
+static inline uint32_t sw_arena_class_up(uint32_t pages)
 {
     if (pages < 8)
         return pages;
@@ -65,7 +65,7 @@ typedef struct {
     uint32_t count, low, high;
 } sw_dirt_t;
 
-static inline sw_dirt_t sw_all_dirty(uint32_t page, uint32_t pages)
+static inline sw_dirt_t sw_arena_all_dirty(uint32_t page, uint32_t pages)
 {
     return (sw_dirt_t){pages, page, page + pages};
 }
@@ -188,10 +188,10 @@ void sw_extents_forked(sw_zone_t *z, uint32_t end, bool keep);
 /* Open and closed ------------------------------------------------------ */
 
 /* An extent's memory may be touched from here on. False: the system refuses. */
-bool sw_open(const sw_zone_t *z, uint32_t page, uint32_t pages);
+bool sw_arena_open(const sw_zone_t *z, uint32_t page, uint32_t pages);
 /* An extent's memory, which holds nothing, is left out of dumps, and of what
  * mlockall locks. */
-void sw_close(const sw_zone_t *z, uint32_t page, uint32_t pages);
+void sw_arena_close(const sw_zone_t *z, uint32_t page, uint32_t pages);
 
 /* Whether libc's heap would ask for huge pages. */
 extern bool sw_arena_asks_huge;
@@ -216,29 +216,29 @@ bool sw_show_next(uint64_t *first, uint64_t end, uint64_t *pages);
 void sw_show_forked(void);
 void sw_show_unhold(void);
 
-/* Something was said of blocks in [sw_said_low, sw_said_high). Few programs say
+/* Something was said of blocks in [sw_arena_said_low, sw_arena_said_high). Few programs say
  * anything. */
-extern _Atomic uintptr_t sw_said_low, sw_said_high;
-bool sw_said_end_slow(uint32_t page, uint32_t pages);
+extern _Atomic uintptr_t sw_arena_said_low, sw_arena_said_high;
+bool sw_arena_said_end_slow(uint32_t page, uint32_t pages);
 
 /* Pages of a block that is no more are plain again. False: they are not, so
  * no block can use them. */
-static inline bool sw_said_end(uint32_t page, uint32_t pages)
+static inline bool sw_arena_said_end(uint32_t page, uint32_t pages)
 {
     uintptr_t start = (uintptr_t)sw_page_address(page);
-    return sw_likely(start >= atomic_load_explicit(&sw_said_high,
+    return sw_likely(start >= atomic_load_explicit(&sw_arena_said_high,
                                                    memory_order_relaxed)) ||
            start + (size_t)pages * SW_PAGE <=
-               atomic_load_explicit(&sw_said_low, memory_order_relaxed) ||
-           sw_said_end_slow(page, pages);
+               atomic_load_explicit(&sw_arena_said_low, memory_order_relaxed) ||
+           sw_arena_said_end_slow(page, pages);
 }
 /* A block moves with its pages, and what was said of it goes along. False: that
  * cannot be. */
-bool sw_said_moves(uint32_t from, uint32_t to, uint32_t pages);
+bool sw_arena_said_moves(uint32_t from, uint32_t to, uint32_t pages);
 /* Pages hold nothing and are closed: the wish for huge ones has gone. */
-void sw_said_closed(uint64_t first, uint64_t end);
+void sw_arena_said_closed(uint64_t first, uint64_t end);
 /* In the child, whose memory is private by now. */
-void sw_said_forked(void);
+void sw_arena_said_forked(void);
 
 /* Blocks -------------------------------------------------------------- */
 

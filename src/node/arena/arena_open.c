@@ -54,13 +54,13 @@ static bool change(const sw_zone_t *z, size_t from, size_t to, bool in)
         before += edge(unit);
     memset(open + from, in, to - from);
     if (!in)
-        sw_said_closed(from * UNIT / SW_PAGE, to * UNIT / SW_PAGE);
+        sw_arena_said_closed(from * UNIT / SW_PAGE, to * UNIT / SW_PAGE);
     atomic_fetch_add(&edges, edge(from) + edge(to) - before);
     errno = saved;
     return true;
 }
 
-bool sw_open(const sw_zone_t *z, uint32_t page, uint32_t pages)
+bool sw_arena_open(const sw_zone_t *z, uint32_t page, uint32_t pages)
 {
     size_t from = (size_t)page * SW_PAGE / UNIT;
     size_t to = ((size_t)page + pages - 1) * SW_PAGE / UNIT + 1;
@@ -73,7 +73,7 @@ bool sw_open(const sw_zone_t *z, uint32_t page, uint32_t pages)
     return change(z, from, to, true);
 }
 
-void sw_close(const sw_zone_t *z, uint32_t page, uint32_t pages)
+void sw_arena_close(const sw_zone_t *z, uint32_t page, uint32_t pages)
 {
     size_t from = sw_round_up((size_t)page * SW_PAGE, UNIT) / UNIT;
     size_t to = ((size_t)page + pages) * SW_PAGE / UNIT;

@@ -16,7 +16,7 @@
  * Pages that are shown when the program calls are mappings like any other, and
  * the system carries the call out. Only advice on children has no meaning for
  * shared memory. So the child, which makes its memory private in any case,
- * follows that advice itself (sw_said_forked).
+ * follows that advice itself (sw_arena_said_forked).
  *
  * A setting ends with its block. When the block is freed, fresh pages replace
  * those that were spoken for: one system call for all settings. A child
@@ -31,19 +31,19 @@
 
 #include "node/base/settings.h"
 
-_Atomic bool sw_said_guards;
-_Atomic uintptr_t sw_said_low = UINTPTR_MAX, sw_said_high;
+_Atomic bool sw_arena_said_guards;
+_Atomic uintptr_t sw_arena_said_low = UINTPTR_MAX, sw_arena_said_high;
 static _Atomic bool policies;           /* shared pages keep theirs         */
 
-void sw_said_somewhere(const void *p, size_t n)
+void sw_arena_said_somewhere(const void *p, size_t n)
 {
-    uintptr_t low = atomic_load(&sw_said_low);
+    uintptr_t low = atomic_load(&sw_arena_said_low);
     while ((uintptr_t)p < low &&
-           !atomic_compare_exchange_weak(&sw_said_low, &low, (uintptr_t)p))
+           !atomic_compare_exchange_weak(&sw_arena_said_low, &low, (uintptr_t)p))
         ;
-    uintptr_t high = atomic_load(&sw_said_high);
+    uintptr_t high = atomic_load(&sw_arena_said_high);
     while ((uintptr_t)p + n > high &&
-           !atomic_compare_exchange_weak(&sw_said_high, &high,
+           !atomic_compare_exchange_weak(&sw_arena_said_high, &high,
                                          (uintptr_t)p + n))
         ;
 }
@@ -76,7 +76,7 @@ static bool mark(const void *p, size_t n, sw_bit_t bit, bool on)
         return false;
     sw_show_lock();
     if (on)
-        sw_said_somewhere(p, n);
+        sw_arena_said_somewhere(p, n);
     do
         sw_bits_set(bit, run.first, run.end, on);
     while (next_part(p, n, &i, &run));
@@ -89,7 +89,7 @@ void sw_said(const void *p, size_t n)
     mark(p, n, SW_BIT_SPOKEN, true);
 }
 
-void sw_said_all(void)
+void sw_arena_said_all(void)
 {
     uint32_t top = sw_pages ? sw_zone_top(&sw_heap_zone) : 0;
     if (top)
@@ -98,27 +98,27 @@ void sw_said_all(void)
         sw_said(sw_arena.range[i].start, sw_arena.range[i].size);
 }
 
-void sw_said_policy(const void *p, size_t n)
+void sw_arena_said_policy(const void *p, size_t n)
 {
     atomic_store(&policies, true);
     sw_said(p, n);
 }
 
-void sw_said_huge(const void *p, size_t n)
+void sw_arena_said_huge(const void *p, size_t n)
 {
     mark(p, n, SW_BIT_HUGE, true);
 }
 
-void sw_said_protection(const void *p, size_t n, bool open)
+void sw_arena_said_protection(const void *p, size_t n, bool open)
 {
-    if (open && !atomic_load_explicit(&sw_said_guards, memory_order_relaxed))
+    if (open && !atomic_load_explicit(&sw_arena_said_guards, memory_order_relaxed))
         return;
     if (!open && mark(p, n, SW_BIT_SPOKEN, true))
-        atomic_store(&sw_said_guards, true);
+        atomic_store(&sw_arena_said_guards, true);
     mark(p, n, SW_BIT_GUARDED, !open);
 }
 
-size_t sw_said_of_child(const void *p, size_t n, sw_said_child_t what,
+size_t sw_arena_said_of_child(const void *p, size_t n, sw_arena_said_child_t what,
                         bool *done)
 {
     sw_run_t run;
@@ -187,7 +187,7 @@ static bool renew(const sw_zone_t *z, sw_run_t run)
     return true;
 }
 
-bool sw_said_end_slow(uint32_t page, uint32_t pages)
+bool sw_arena_said_end_slow(uint32_t page, uint32_t pages)
 {
     static const sw_bit_t ends[] = {SW_BIT_SPOKEN, SW_BIT_GUARDED, SW_BIT_HUGE,
                                     SW_BIT_WIPED, SW_BIT_ABSENT};
@@ -217,7 +217,7 @@ bool sw_said_end_slow(uint32_t page, uint32_t pages)
     return done;
 }
 
-bool sw_said_moves(uint32_t from, uint32_t to, uint32_t pages)
+bool sw_arena_said_moves(uint32_t from, uint32_t to, uint32_t pages)
 {
     static const sw_bit_t said[] = {SW_BIT_SPOKEN, SW_BIT_GUARDED, SW_BIT_HUGE};
     uint64_t end = (uint64_t)from + pages;
@@ -230,7 +230,7 @@ bool sw_said_moves(uint32_t from, uint32_t to, uint32_t pages)
     return true;
 }
 
-void sw_said_closed(uint64_t first, uint64_t end)
+void sw_arena_said_closed(uint64_t first, uint64_t end)
 {
     if (!sw_bits_any(SW_BIT_HUGE, first, end))
         return;
@@ -261,7 +261,7 @@ static void leave_out(char *at, size_t size)
     sw_os_close(at, size);
 }
 
-void sw_said_forked(void)
+void sw_arena_said_forked(void)
 {
     each_run(SW_BIT_WIPED, wipe);
     each_run(SW_BIT_ABSENT, leave_out);

@@ -241,7 +241,7 @@ static bool reach(sw_run_t all, sw_run_t own)
 static bool all_shown(sw_run_t run)
 {
     return sw_bits_all(SW_BIT_SHOWN, run.first, run.end) &&
-           !sw_said_guarded(run);
+           !sw_arena_said_guarded(run);
 }
 
 uint64_t sw_show_slow(const void *p, size_t n, uint64_t offset)
@@ -249,7 +249,7 @@ uint64_t sw_show_slow(const void *p, size_t n, uint64_t offset)
     sw_run_t all = sw_run_of(offset, n);
     if (all_shown(all))
         return offset;
-    if (!sw_gate_may(n) || sw_said_guarded(all))
+    if (!sw_gate_may(n) || sw_arena_said_guarded(all))
         return UINT64_MAX;
     sw_run_t own = sw_run_inside(p, n, all);
     uint64_t lacks = missing(all, own);
@@ -377,7 +377,7 @@ void sw_show_forked(void)
 {
     static const pthread_mutex_t fresh = PTHREAD_MUTEX_INITIALIZER;
     memcpy(&lock, &fresh, sizeof lock);
-    sw_said_forked();
+    sw_arena_said_forked();
     sw_bits_forget();
     sw_show_unhold();
     if (sw_showing.alias)

@@ -77,7 +77,7 @@ static inline bool sw_shown_always(uint64_t offset)
 
 /* Where peers see [p, p+n) as the owner does, from its birth, or UINT64_MAX: a
  * private block has no such place. n > 0. */
-static inline uint64_t sw_shared_at(const void *p, size_t n)
+static inline uint64_t sw_show_at_birth(const void *p, size_t n)
 {
     uint64_t offset = sw_arena_offset(p, n);
     return offset != UINT64_MAX && sw_shown_always(offset) ? offset
@@ -142,18 +142,18 @@ SW_API void sw_show_stack(void *p, size_t n);
  *
  * Something that another page in their place would lose. */
 SW_API void sw_said(const void *p, size_t n);
-SW_API void sw_said_policy(const void *p, size_t n);
-SW_API void sw_said_all(void);          /* of all that is handed out now */
+SW_API void sw_arena_said_policy(const void *p, size_t n);
+SW_API void sw_arena_said_all(void);          /* of all that is handed out now */
 /* They shall be huge. */
-SW_API void sw_said_huge(const void *p, size_t n);
+SW_API void sw_arena_said_huge(const void *p, size_t n);
 /* They have a protection of their own; or they are open again. */
-SW_API void sw_said_protection(const void *p, size_t n, bool open);
+SW_API void sw_arena_said_protection(const void *p, size_t n, bool open);
 /* What a child is to have there. Of shared pages we see to that: *done. Returns
  * how many bytes from p on that answer is for; p is at a page. */
 typedef enum {
     SW_SAID_WIPE, SW_SAID_KEEP, SW_SAID_LEAVE_OUT, SW_SAID_TAKE_ALONG,
-} sw_said_child_t;
-SW_API size_t sw_said_of_child(const void *p, size_t n, sw_said_child_t what,
+} sw_arena_said_child_t;
+SW_API size_t sw_arena_said_of_child(const void *p, size_t n, sw_arena_said_child_t what,
                                bool *done);
 /* The program has given their content up (MADV_DONTNEED): pages that are shown
  * become private again, and all read as zeros. */

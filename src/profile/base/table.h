@@ -96,14 +96,14 @@ const char *sw_table_text(const char *text, size_t n);
 bool sw_profile_lock(void);
 void sw_profile_unlock(void);
 
-static inline uint64_t sw_mix(uint64_t hash, uint64_t with)
+static inline uint64_t sw_table_mix(uint64_t hash, uint64_t with)
 {
     hash = (hash ^ with) * 0x9e3779b97f4a7c15u;
     return hash ^ hash >> 29;
 }
 
 /* For the end, where the upper half has to be as good as the lower. */
-static inline uint64_t sw_mix_end(uint64_t hash)
+static inline uint64_t sw_table_mix_end(uint64_t hash)
 {
     hash *= 0xd6e8feb86659fd93u;
     return hash ^ hash >> 32;

@@ -99,17 +99,17 @@ static void list_types(sw_blob_t *text)
 static void list_regions(sw_blob_t *text)
 {
     uint32_t n = sw_region_count();
-    uint64_t now = sw_ticks();
+    uint64_t now = sw_clock_ticks();
     sw_blob_text(text, "\"regions\": [{\"name\": \"\", \"entered\": 0, "
                        "\"time\": 0}, ");
     for (uint32_t i = 1; i < n; i++) {
         const sw_region_t *r = sw_region(i);
-        uint64_t since = sw_seen(&r->since), ticks = sw_seen(&r->ticks);
+        uint64_t since = sw_record_seen(&r->since), ticks = sw_record_seen(&r->ticks);
         if (since)
             ticks += now - since;
         sw_blob_text(text, "{");
         sw_blob_named_string(text, "name", r->name);
-        sw_blob_named(text, "entered", sw_seen(&r->entered));
+        sw_blob_named(text, "entered", sw_record_seen(&r->entered));
         sw_blob_named(text, "time", sw_clock_ns(ticks));
         sw_blob_close(text, "}, ");
     }
@@ -144,9 +144,9 @@ static void list_trace(sw_blob_t *text)
 {
     const char *stopped = sw_tracer_sums.stopped;
     sw_blob_text(text, "\"trace\": {");
-    sw_blob_named(text, "events", sw_seen(&sw_tracer_sums.events));
-    sw_blob_named(text, "bytes", sw_seen(&sw_tracer_sums.bytes));
-    sw_blob_named(text, "lost", sw_seen(&sw_tracer_sums.lost));
+    sw_blob_named(text, "events", sw_record_seen(&sw_tracer_sums.events));
+    sw_blob_named(text, "bytes", sw_record_seen(&sw_tracer_sums.bytes));
+    sw_blob_named(text, "lost", sw_record_seen(&sw_tracer_sums.lost));
     if (stopped)
         sw_blob_named_string(text, "stopped", stopped);
     sw_blob_close(text, "}, ");
@@ -173,7 +173,7 @@ static void list_rank(sw_blob_t *text, sw_end_t end, int signal)
     static const char *const ends[] = {"finalize", "abort", "exit", "signal",
                                        "exec"};
     const sw_job_t *j = &sw_job;
-    uint64_t stop = j->stop ? j->stop : sw_ticks();
+    uint64_t stop = j->stop ? j->stop : sw_clock_ticks();
     sw_blob_named_string(text, "straightway", SW_VERSION);
     sw_blob_named(text, "rank", (uint64_t)j->rank);
     list_job(text);
@@ -193,7 +193,7 @@ static void list_rank(sw_blob_t *text, sw_end_t end, int signal)
     sw_blob_named(text, "init_time", sw_clock_ns(j->init_ticks));
     sw_blob_named(text, "cpu", sw_job_cpu() - j->cpu_before);
     sw_blob_named(text, "own_call_cost", j->own_cost);
-    sw_blob_named(text, "folded", sw_seen(&sw_recorder_folded));
+    sw_blob_named(text, "folded", sw_record_seen(&sw_recorder_folded));
     sw_blob_named(text, "start_ticks", j->start);
     sw_blob_named(text, "stop_ticks", stop);
     sw_blob_named(text, "epoch", sw_job_epoch());
@@ -214,7 +214,7 @@ static void call_row(sw_columns_t *calls, sw_columns_t *times,
                      procedures_t *procedures, const sw_recorder_t *recorder,
                      const sw_record_t *r)
 {
-    uint64_t n = sw_seen(&r->calls);
+    uint64_t n = sw_record_seen(&r->calls);
     if (!n)
         return;
     uint16_t *procedure = &procedures->number[r->key.procedure];
@@ -223,14 +223,14 @@ static void call_row(sw_columns_t *calls, sw_columns_t *times,
     const uint64_t row[] = {
         recorder->number, *procedure, r->key.site, r->key.communicator,
         r->key.datatype, r->key.operation, r->key.region, r->key.bin,
-        r->key.root, n, sw_seen(&r->errors), sw_seen(&r->time),
-        sw_seen(&r->shortest), sw_seen(&r->longest), sw_seen(&r->sent),
-        sw_seen(&r->received), sw_seen(&r->smallest), sw_seen(&r->largest),
+        r->key.root, n, sw_record_seen(&r->errors), sw_record_seen(&r->time),
+        sw_record_seen(&r->shortest), sw_record_seen(&r->longest), sw_record_seen(&r->sent),
+        sw_record_seen(&r->received), sw_record_seen(&r->smallest), sw_record_seen(&r->largest),
         atomic_load_explicit((_Atomic uint32_t *)(uintptr_t)&r->number,
                              memory_order_relaxed),
-        sw_seen(&r->probed), sw_seen(&r->waited), sw_seen(&r->showing),
-        sw_seen(&r->shown_again), sw_seen(&r->sent_between),
-        sw_seen(&r->received_between)};
+        sw_record_seen(&r->probed), sw_record_seen(&r->waited), sw_record_seen(&r->showing),
+        sw_record_seen(&r->shown_again), sw_record_seen(&r->sent_between),
+        sw_record_seen(&r->received_between)};
     for (uint64_t b = 0; b < SW_RECORD_BUCKETS; b++) {
         uint32_t count = atomic_load_explicit(
             (_Atomic uint32_t *)(uintptr_t)&r->times[b], memory_order_relaxed);
@@ -267,10 +267,10 @@ static void peer_rows(sw_columns_t *table)
                     __atomic_load_n(&r->peers.of[kind], __ATOMIC_ACQUIRE);
                 if (!of)
                     continue;
-                row[2] += sw_seen(&of[peer].sent_messages);
-                row[3] += sw_seen(&of[peer].sent_bytes);
-                row[4] += sw_seen(&of[peer].received_messages);
-                row[5] += sw_seen(&of[peer].received_bytes);
+                row[2] += sw_record_seen(&of[peer].sent_messages);
+                row[3] += sw_record_seen(&of[peer].sent_bytes);
+                row[4] += sw_record_seen(&of[peer].received_messages);
+                row[5] += sw_record_seen(&of[peer].received_bytes);
             }
             if (row[2] || row[4])
                 sw_columns_row(table, row);

@@ -56,7 +56,7 @@ static uint64_t each_record(void (*row)(const sw_record_t *))
         for (uint32_t i = 0; i < size; i++) {
             const sw_record_t *record =
                 atomic_load_explicit(&at[i], memory_order_acquire);
-            if (record && sw_seen(&record->calls)) {
+            if (record && sw_record_seen(&record->calls)) {
                 row(record);
                 called = true;
             }
@@ -69,12 +69,12 @@ static uint64_t each_record(void (*row)(const sw_record_t *))
 static void add_record(const sw_record_t *r)
 {
     sw_summary_row_t *sum = &sums[r->key.procedure];
-    sum->calls += sw_seen(&r->calls);
-    sum->errors += sw_seen(&r->errors);
-    sum->time += sw_seen(&r->time);
-    if (sw_seen(&r->probed)) {
-        sum->probed += sw_seen(&r->probed);
-        sum->waited += sw_seen(&r->waited);
+    sum->calls += sw_record_seen(&r->calls);
+    sum->errors += sw_record_seen(&r->errors);
+    sum->time += sw_record_seen(&r->time);
+    if (sw_record_seen(&r->probed)) {
+        sum->probed += sw_record_seen(&r->probed);
+        sum->waited += sw_record_seen(&r->waited);
     }
 }
 
@@ -83,9 +83,9 @@ static void add_record(const sw_record_t *r)
 static void add_waiting(const sw_record_t *r)
 {
     sw_summary_row_t *sum = &sums[r->key.procedure];
-    uint64_t time = sw_seen(&r->time), probed = sw_seen(&r->probed);
+    uint64_t time = sw_record_seen(&r->time), probed = sw_record_seen(&r->probed);
     if (probed)
-        sum->waiting += part_waited((double)time, sw_seen(&r->waited), probed);
+        sum->waiting += part_waited((double)time, sw_record_seen(&r->waited), probed);
     else if (sum->probed)
         sum->waiting += part_waited((double)time, sum->waited, sum->probed);
     else

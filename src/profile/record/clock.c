@@ -23,7 +23,7 @@ static void read_both(uint64_t *ticks, uint64_t *ns)
     uint64_t best = UINT64_MAX;
     *ticks = *ns = 0;
     for (int i = 0; i < 8; i++) {
-        uint64_t before = sw_ticks(), now = sw_os_now(), after = sw_ticks();
+        uint64_t before = sw_clock_ticks(), now = sw_os_now(), after = sw_clock_ticks();
         if (after - before < best) {
             best = after - before;
             *ticks = before + best / 2;

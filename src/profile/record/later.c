@@ -48,7 +48,7 @@ static void look(sw_later_call_t *call)
             call->look[left++] = call->look[i];
         } else if (ticks > call->seen && ticks <= call->end) {
             uint64_t ns = sw_clock_ns(ticks - call->seen);
-            sw_bump(&call->record->waited,
+            sw_record_bump(&call->record->waited,
                     (uint64_t)((double)ns * call->weight));
             call->seen = ticks;
         }

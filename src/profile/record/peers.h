@@ -42,8 +42,8 @@ static inline void sw_peers_sent(sw_peers_t *peers, sw_peers_kind_t kind,
 {
     sw_peer_sum_t *sum = sw_peers_of(peers, kind, peer);
     if (sum) {
-        sw_bump(&sum->sent_messages, 1);
-        sw_bump(&sum->sent_bytes, bytes);
+        sw_record_bump(&sum->sent_messages, 1);
+        sw_record_bump(&sum->sent_bytes, bytes);
     }
 }
 
@@ -52,8 +52,8 @@ static inline void sw_peers_received(sw_peers_t *peers, sw_peers_kind_t kind,
 {
     sw_peer_sum_t *sum = sw_peers_of(peers, kind, peer);
     if (sum) {
-        sw_bump(&sum->received_messages, 1);
-        sw_bump(&sum->received_bytes, bytes);
+        sw_record_bump(&sum->received_messages, 1);
+        sw_record_bump(&sum->received_bytes, bytes);
     }
 }
 

@@ -93,70 +93,70 @@ SW_API sw_record_t *sw_records_find(sw_records_t *records,
                                     const sw_key_t *key, uint32_t most);
 
 /* Only the owner writes: a load and a store, no locked instruction. */
-static inline void sw_bump(_Atomic uint64_t *to, uint64_t by)
+static inline void sw_record_bump(_Atomic uint64_t *to, uint64_t by)
 {
     atomic_store_explicit(
         to, atomic_load_explicit(to, memory_order_relaxed) + by,
         memory_order_relaxed);
 }
 
-static inline uint64_t sw_seen(const _Atomic uint64_t *at)
+static inline uint64_t sw_record_seen(const _Atomic uint64_t *at)
 {
     return atomic_load_explicit((_Atomic uint64_t *)(uintptr_t)at,
                                 memory_order_relaxed);
 }
 
-static inline int sw_bucket(uint64_t ns)
+static inline int sw_record_bucket(uint64_t ns)
 {
     int b = 63 - __builtin_clzll(ns | 1);
     return b < SW_RECORD_BUCKETS ? b : SW_RECORD_BUCKETS - 1;
 }
 
-static inline uint8_t sw_bin(uint64_t bytes)
+static inline uint8_t sw_record_bin(uint64_t bytes)
 {
     return bytes ? (uint8_t)(64 - __builtin_clzll(bytes)) : 0;
 }
 
 /* Only what changes is written. */
-static inline void sw_least(_Atomic uint64_t *to, uint64_t value)
+static inline void sw_record_least(_Atomic uint64_t *to, uint64_t value)
 {
-    if (sw_unlikely(value < sw_seen(to)))
+    if (sw_unlikely(value < sw_record_seen(to)))
         atomic_store_explicit(to, value, memory_order_relaxed);
 }
 
-static inline void sw_most(_Atomic uint64_t *to, uint64_t value)
+static inline void sw_record_most(_Atomic uint64_t *to, uint64_t value)
 {
-    if (sw_unlikely(value > sw_seen(to)))
+    if (sw_unlikely(value > sw_record_seen(to)))
         atomic_store_explicit(to, value, memory_order_relaxed);
 }
 
 static inline void sw_record_add(sw_record_t *r, const sw_amount_t *a)
 {
-    sw_bump(&r->calls, 1);
-    sw_bump(&r->time, a->time);
-    sw_bump(&r->sent, a->sent);
-    sw_bump(&r->received, a->received);
-    sw_least(&r->smallest, a->size);
-    sw_most(&r->largest, a->size);
-    sw_least(&r->shortest, a->time);
-    sw_most(&r->longest, a->time);
-    _Atomic uint32_t *bucket = &r->times[sw_bucket(a->time)];
+    sw_record_bump(&r->calls, 1);
+    sw_record_bump(&r->time, a->time);
+    sw_record_bump(&r->sent, a->sent);
+    sw_record_bump(&r->received, a->received);
+    sw_record_least(&r->smallest, a->size);
+    sw_record_most(&r->largest, a->size);
+    sw_record_least(&r->shortest, a->time);
+    sw_record_most(&r->longest, a->time);
+    _Atomic uint32_t *bucket = &r->times[sw_record_bucket(a->time)];
     atomic_store_explicit(
         bucket, atomic_load_explicit(bucket, memory_order_relaxed) + 1,
         memory_order_relaxed);
     if (sw_unlikely(a->probed)) {
-        sw_bump(&r->probed, a->probed);
-        sw_bump(&r->waited, a->waited);
+        sw_record_bump(&r->probed, a->probed);
+        sw_record_bump(&r->waited, a->waited);
     }
     if (sw_unlikely(a->failed))
-        sw_bump(&r->errors, 1);
+        sw_record_bump(&r->errors, 1);
     if (sw_unlikely(a->sent_between | a->received_between)) {
-        sw_bump(&r->sent_between, a->sent_between);
-        sw_bump(&r->received_between, a->received_between);
+        sw_record_bump(&r->sent_between, a->sent_between);
+        sw_record_bump(&r->received_between, a->received_between);
     }
     if (sw_unlikely(sw_show_cost.nanoseconds)) {
-        sw_bump(&r->showing, sw_show_cost.nanoseconds);
-        sw_bump(&r->shown_again, sw_show_cost.again);
+        sw_record_bump(&r->showing, sw_show_cost.nanoseconds);
+        sw_record_bump(&r->shown_again, sw_show_cost.again);
         sw_show_cost = (sw_show_cost_t){0};
     }
 }

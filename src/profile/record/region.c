@@ -70,7 +70,7 @@ void sw_region_begin(const char *name)
     if (number) {
         sw_region_t *r = regions[number];
         atomic_fetch_add(&r->entered, 1);
-        atomic_store(&r->since, sw_ticks());
+        atomic_store(&r->since, sw_clock_ticks());
         now_in(number);
     } else {
         too_deep++;
@@ -104,7 +104,7 @@ bool sw_region_end(const char *name)
                     number ? regions[number]->name : "", number ? "'" : "");
     } else {
         sw_region_t *r = regions[number];
-        uint64_t spent = sw_ticks() - atomic_load(&r->since);
+        uint64_t spent = sw_clock_ticks() - atomic_load(&r->since);
         atomic_fetch_add(&r->ticks, spent);
         atomic_store(&r->since, 0);
         now_in(r->outer);

@@ -7,7 +7,7 @@ sw_table_t sw_frames = SW_TABLE(sw_frame_t, 1 << 20);
 
 uint32_t sw_frame_of(uint32_t language, uint32_t place, uint64_t offset)
 {
-    uint64_t hash = sw_mix_end(sw_mix(sw_mix(sw_mix(3, language), place),
+    uint64_t hash = sw_table_mix_end(sw_table_mix(sw_table_mix(sw_table_mix(3, language), place),
                                       offset));
     sw_find_t find = sw_table_find(&sw_frames, hash);
 

@@ -75,8 +75,8 @@ bool sw_module_skip(const char *path)
 static uint64_t hash_text(uint64_t hash, const char *text)
 {
     for (; *text; text++)
-        hash = sw_mix(hash, (unsigned char)*text);
-    return sw_mix(hash, 256);
+        hash = sw_table_mix(hash, (unsigned char)*text);
+    return sw_table_mix(hash, 256);
 }
 
 /* The build-id in the notes of an object that is in memory, in hexadecimal. */
@@ -122,7 +122,7 @@ static uint32_t module_of(const struct dl_phdr_info *info)
     }
     build_id(info, id, sizeof id);
 
-    uint64_t hash = sw_mix_end(hash_text(hash_text(1, path), id));
+    uint64_t hash = sw_table_mix_end(hash_text(hash_text(1, path), id));
     sw_find_t find = sw_table_find(&sw_modules, hash);
     for (uint32_t row; (row = sw_table_next(&find)); ) {
         const sw_module_t *m = sw_table_row(&sw_modules, row);
@@ -203,7 +203,7 @@ static int search(struct dl_phdr_info *info, size_t size, void *context)
     const sw_module_t *module = sw_table_row(&sw_modules, m->module);
     atomic_store(&m->skipped, skipped(module->path));
     s->mapping = sw_table_publish(&sw_mappings,
-                                  sw_mix_end(sw_mix(1, m->bias)));
+                                  sw_table_mix_end(sw_table_mix(1, m->bias)));
     return 1;
 }
 
@@ -237,7 +237,7 @@ static int see(struct dl_phdr_info *info, size_t size, void *context)
     return 0;
 }
 
-bool sw_objects_changed(void)
+bool sw_module_objects_changed(void)
 {
     static unsigned long long known[2];
     unsigned long long now[2] = { 0, 0 };

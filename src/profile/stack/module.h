@@ -40,7 +40,7 @@ uint32_t sw_mapping_of(uintptr_t address);
 
 /* Have objects come or gone since the last call? Looks at the linker's own
  * counters. With the lock held. Mappings that are gone are dead after it. */
-bool sw_objects_changed(void);
+bool sw_module_objects_changed(void);
 
 /* From now on modules of this path, or file name, or of names that begin with
  * it if it ends in '*', are skipped; those met already, too. With the lock

@@ -11,7 +11,7 @@
  * bits that used to be the width are 0, which is no width. */
 static unsigned state_of(const sw_python_layout_t *l, uintptr_t text)
 {
-    uint32_t state = sw_py_half(text, l->text_state);
+    uint32_t state = sw_pycode_half(text, l->text_state);
     return state >> 2 & 7 ? state >> 2 : state >> 16;
 }
 
@@ -41,12 +41,12 @@ static size_t utf8(uint32_t c, char *to)
     return 4;
 }
 
-size_t sw_py_text(const sw_python_layout_t *l, uintptr_t text, char *to,
+size_t sw_pycode_text(const sw_python_layout_t *l, uintptr_t text, char *to,
                   size_t room)
 {
     unsigned state = state_of(l, text), kind = state & 7;
     bool compact = state >> 3 & 1, ascii = state >> 4 & 1;
-    size_t length = sw_py_word(text, l->text_length), n = 0;
+    size_t length = sw_pycode_word(text, l->text_length), n = 0;
     const unsigned char *data =
         (const void *)(text + (ascii ? l->text_ascii : l->text_wide));
 
@@ -131,12 +131,12 @@ static int64_t by_locations(const unsigned char *p, size_t n, int64_t line,
     return 0;
 }
 
-uint32_t sw_py_line(const sw_python_layout_t *l, uintptr_t code, int64_t at)
+uint32_t sw_pycode_line(const sw_python_layout_t *l, uintptr_t code, int64_t at)
 {
-    int64_t first = (int32_t)sw_py_half(code, l->first_line), line;
-    uintptr_t table = sw_py_word(code, l->lines);
+    int64_t first = (int32_t)sw_pycode_half(code, l->first_line), line;
+    uintptr_t table = sw_pycode_word(code, l->lines);
     const unsigned char *p = (const void *)(table + l->bytes_data);
-    size_t n = sw_py_word(table, l->bytes_size);
+    size_t n = sw_pycode_word(table, l->bytes_size);
 
     if (at < 0)
         line = first;

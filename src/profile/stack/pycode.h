@@ -20,22 +20,22 @@ typedef struct {
     uint32_t text_length, text_state, text_ascii, text_wide;
 } sw_python_layout_t;
 
-static inline uintptr_t sw_py_word(uintptr_t object, uint32_t offset)
+static inline uintptr_t sw_pycode_word(uintptr_t object, uint32_t offset)
 {
     return *(const uintptr_t *)(object + offset);
 }
 
-static inline uint32_t sw_py_half(uintptr_t object, uint32_t offset)
+static inline uint32_t sw_pycode_half(uintptr_t object, uint32_t offset)
 {
     return *(const uint32_t *)(object + offset);
 }
 
 /* A str as UTF-8, cut off at `room` - 1 bytes; returns its length. What UTF-8
  * cannot say becomes U+FFFD. */
-size_t sw_py_text(const sw_python_layout_t *l, uintptr_t text, char *to,
+size_t sw_pycode_text(const sw_python_layout_t *l, uintptr_t text, char *to,
                   size_t room);
 
 /* The line of the instruction at this offset, in bytes; 0: it has none. */
-uint32_t sw_py_line(const sw_python_layout_t *l, uintptr_t code, int64_t at);
+uint32_t sw_pycode_line(const sw_python_layout_t *l, uintptr_t code, int64_t at);
 
 #endif

@@ -229,10 +229,10 @@ void sw_python_look(void)
 
 static inline uintptr_t first_frame(uintptr_t thread)
 {
-    uintptr_t frame = sw_py_word(thread, layout.thread_frame);
+    uintptr_t frame = sw_pycode_word(thread, layout.thread_frame);
 
     if (layout.version == 0x30b || layout.version == 0x30c)
-        frame = frame ? sw_py_word(frame, layout.cframe_frame) : 0;
+        frame = frame ? sw_pycode_word(frame, layout.cframe_frame) : 0;
     return frame;
 }
 
@@ -245,14 +245,14 @@ static inline bool of_interpreter(uintptr_t frame)
 /* A reference to an object may be marked in its lowest bits (3.14). */
 static inline uintptr_t code_of(uintptr_t frame)
 {
-    return sw_py_word(frame, layout.code) & ~(uintptr_t)7;
+    return sw_pycode_word(frame, layout.code) & ~(uintptr_t)7;
 }
 
 /* Until 3.10 an index, then a pointer. */
 static inline uintptr_t instruction_of(uintptr_t frame)
 {
-    return layout.version < 0x30b ? sw_py_half(frame, layout.instruction)
-                                  : sw_py_word(frame, layout.instruction);
+    return layout.version < 0x30b ? sw_pycode_half(frame, layout.instruction)
+                                  : sw_pycode_word(frame, layout.instruction);
 }
 
 /* The instruction's offset in bytes. */
@@ -271,10 +271,10 @@ static int64_t offset_of(uintptr_t code, uintptr_t instruction)
  * front of the data. */
 static inline uint64_t guard_of(uintptr_t code)
 {
-    uintptr_t file = sw_py_word(code, layout.file);
-    uintptr_t lines = sw_py_word(code, layout.lines);
-    uintptr_t size = sw_py_word(lines, layout.bytes_size);
-    uintptr_t length = sw_py_word(file, layout.text_length);
+    uintptr_t file = sw_pycode_word(code, layout.file);
+    uintptr_t lines = sw_pycode_word(code, layout.lines);
+    uintptr_t size = sw_pycode_word(lines, layout.bytes_size);
+    uintptr_t length = sw_pycode_word(file, layout.text_length);
     uint64_t word[3];
 
     memcpy(&word[0], (const char *)file + layout.text_ascii + length - 8, 8);
@@ -282,9 +282,9 @@ static inline uint64_t guard_of(uintptr_t code)
     memcpy(&word[2], (const char *)lines + layout.bytes_data + size - 8, 8);
     return file * 0x9e3779b97f4a7c15u ^
            lines * 0xd6e8feb86659fd93u ^
-           sw_py_word(code, layout.name) * 0xbf58476d1ce4e5b9u ^
+           sw_pycode_word(code, layout.name) * 0xbf58476d1ce4e5b9u ^
            (length << 32 ^ size) * 0x94d049bb133111ebu ^
-           sw_py_half(code, layout.first_line) * 0xff51afd7ed558ccdu ^
+           sw_pycode_half(code, layout.first_line) * 0xff51afd7ed558ccdu ^
            word[0] * 0xc4ceb9fe1a85ec53u ^
            word[1] * 0x87c37b91114253d5u ^
            word[2] * 0x4cf5ad432745937fu;
@@ -300,8 +300,8 @@ static const char *kept(const char *text, size_t n)
     uint64_t hash = 5;
 
     for (size_t i = 0; i < n; i++)
-        hash = sw_mix(hash, (unsigned char)text[i]);
-    hash = sw_mix_end(hash);
+        hash = sw_table_mix(hash, (unsigned char)text[i]);
+    hash = sw_table_mix_end(hash);
     sw_find_t find = sw_table_find(&texts, hash);
     for (uint32_t row; (row = sw_table_next(&find)); ) {
         const text_t *t = sw_table_row(&texts, row);
@@ -325,8 +325,8 @@ static uint32_t frame_of(const char *file, size_t file_size,
 
     if (!f || !g)
         return 0;
-    uint64_t hash = sw_mix_end(
-        sw_mix(sw_mix(sw_mix(6, (uintptr_t)f), (uintptr_t)g), line));
+    uint64_t hash = sw_table_mix_end(
+        sw_table_mix(sw_table_mix(sw_table_mix(6, (uintptr_t)f), (uintptr_t)g), line));
     sw_find_t find = sw_table_find(&sw_python_lines, hash);
     uint32_t row;
     while ((row = sw_table_next(&find))) {
@@ -358,13 +358,13 @@ static bool learn(uintptr_t code, uintptr_t instruction,
     size_t file_size, function_size;
 
     *to = (sw_python_place_t){ code, instruction, guard_of(code), 0 };
-    file_size = sw_py_text(&layout, sw_py_word(code, layout.file), file,
+    file_size = sw_pycode_text(&layout, sw_pycode_word(code, layout.file), file,
                            FILE_TEXT);
     if (!strncmp(file, machinery, sizeof machinery - 1))
         return true;
-    function_size = sw_py_text(&layout, sw_py_word(code, layout.name),
+    function_size = sw_pycode_text(&layout, sw_pycode_word(code, layout.name),
                                function, sizeof function);
-    uint32_t line = sw_py_line(&layout, code, offset_of(code, instruction));
+    uint32_t line = sw_pycode_line(&layout, code, offset_of(code, instruction));
     if (!sw_profile_lock()) {
         to->code = 0;
         return false;
@@ -387,7 +387,7 @@ static bool can(uintptr_t object, uint32_t offset)
 static bool is_a(uintptr_t object, const void *type)
 {
     return !(object & 7) && can(object, layout.type) &&
-           sw_py_word(object, layout.type) == (uintptr_t)type;
+           sw_pycode_word(object, layout.type) == (uintptr_t)type;
 }
 
 static bool is_code(uintptr_t code)
@@ -395,9 +395,9 @@ static bool is_code(uintptr_t code)
     return is_a(code, code_type) && can(code, layout.file) &&
            can(code, layout.name) && can(code, layout.lines) &&
            can(code, layout.first_line) &&
-           is_a(sw_py_word(code, layout.file), text_type) &&
-           is_a(sw_py_word(code, layout.name), text_type) &&
-           is_a(sw_py_word(code, layout.lines), bytes_type);
+           is_a(sw_pycode_word(code, layout.file), text_type) &&
+           is_a(sw_pycode_word(code, layout.name), text_type) &&
+           is_a(sw_pycode_word(code, layout.lines), bytes_type);
 }
 
 /* Do the first frames look right? 1: yes, 0: no, -1: there are none. */
@@ -408,13 +408,13 @@ static int looks_right(uintptr_t thread, uintptr_t *first)
     *first = 0;
     if (!can(thread, layout.thread_frame))
         return 0;
-    uintptr_t frame = sw_py_word(thread, layout.thread_frame);
+    uintptr_t frame = sw_pycode_word(thread, layout.thread_frame);
     if (frame && (layout.version == 0x30b || layout.version == 0x30c)) {
         if (!can(frame, layout.cframe_frame))
             return 0;
-        frame = sw_py_word(frame, layout.cframe_frame);
+        frame = sw_pycode_word(frame, layout.cframe_frame);
     }
-    for (; frame && seen < 4; frame = sw_py_word(frame, layout.previous)) {
+    for (; frame && seen < 4; frame = sw_pycode_word(frame, layout.previous)) {
         if (frame & 7 || !can(frame, layout.previous) ||
             !can(frame, layout.code) || !can(frame, layout.instruction) ||
             !can(frame, layout.owner))
@@ -446,7 +446,7 @@ static bool is_what_python_says(uintptr_t frame)
         int64_t offset = offset_of(code, instruction_of(frame));
         int line = ask.frame_line(object);
         same = (uint32_t)(line > 0 ? line : 0) ==
-               sw_py_line(&layout, code, offset);
+               sw_pycode_line(&layout, code, offset);
     }
     ask.release(code);
     return same;
@@ -491,7 +491,7 @@ int sw_python_frames(sw_thread_t *t, uint32_t *frames, int most)
             uintptr_t code = code_of(frame);
             uintptr_t instruction = instruction_of(frame);
             sw_python_place_t *p =
-                &t->python[sw_cache_slot(code + 31 * instruction)];
+                &t->python[sw_thread_cache_slot(code + 31 * instruction)];
             if (sw_unlikely(p->code != code ||
                             p->instruction != instruction ||
                             p->guard != guard_of(code)) &&
@@ -500,7 +500,7 @@ int sw_python_frames(sw_thread_t *t, uint32_t *frames, int most)
             if (sw_likely(p->frame))
                 frames[n++] = p->frame;
         }
-        frame = sw_py_word(frame, layout.previous);
+        frame = sw_pycode_word(frame, layout.previous);
     }
     return n;
 }

@@ -99,8 +99,8 @@ static uint32_t site_of(sw_thread_t *t, const frames_t *stack)
     uint64_t hash = (uint64_t)stack->natives << 16 | stack->pythons;
 
     for (int i = 0; i < n; i++)
-        hash = sw_mix(hash, stack->frames[i]);
-    hash = sw_mix_end(hash);
+        hash = sw_table_mix(hash, stack->frames[i]);
+    hash = sw_table_mix_end(hash);
     uint32_t slot = hash >> 32 & (SW_CACHE - 1);
     if (sw_likely(t->stacks[slot].hash == hash) &&
         sw_likely(is(t->stacks[slot].row, stack, n)))
@@ -249,7 +249,7 @@ static uint32_t look(sw_thread_t *t, const sw_caller_t *from)
 
     u.trail.from = *from;
     for (int tries = 0;; tries++) {
-        told = sw_walk(t, depth, &u.trail, t->trail_room);
+        told = sw_unwind_walk(t, depth, &u.trail, t->trail_room);
         if (!stale(t) || tries == 3)
             break;
         refresh(t);
@@ -264,7 +264,7 @@ static uint32_t look(sw_thread_t *t, const sw_caller_t *from)
     if (stale(t) || !site)
         return site;
     if (u.trail.alone && !sw_python_here()) {
-        uint32_t slot = sw_cache_slot(from->pc);
+        uint32_t slot = sw_thread_cache_slot(from->pc);
         t->alone[slot].pc = from->pc;
         t->alone[slot].site = site;
     } else if (u.trail.words != SW_NO_TRAIL) {
@@ -277,7 +277,7 @@ static inline uint32_t site_inside(sw_thread_t *t, const sw_caller_t *from)
 {
     if (sw_unlikely(stale(t)))
         refresh(t);
-    uint32_t slot = sw_cache_slot(from->pc);
+    uint32_t slot = sw_thread_cache_slot(from->pc);
     if (sw_likely(t->alone[slot].pc == from->pc))
         return t->alone[slot].site;
     sw_trail_t *trail = sw_thread_trail(t, from);
@@ -300,7 +300,7 @@ uint32_t sw_site(const sw_caller_t *from)
 
 sw_caller_t sw_site_leave(const sw_caller_t *inside, uintptr_t back)
 {
-    sw_caller_t caller = { sw_strip(back), 0, 0 };
+    sw_caller_t caller = { sw_unwind_strip(back), 0, 0 };
     uint32_t turns;
     sw_thread_t *t = enter(&turns);
 
@@ -308,7 +308,7 @@ sw_caller_t sw_site_leave(const sw_caller_t *inside, uintptr_t back)
         return caller;
     if (stale(t))
         refresh(t);
-    sw_step(t, inside, &caller);
+    sw_unwind_step(t, inside, &caller);
     leave(t, turns);
     return caller;
 }

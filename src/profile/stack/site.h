@@ -56,7 +56,7 @@ static inline uint32_t sw_site_quick(const sw_caller_t *from)
     if (sw_likely(t) && sw_likely((turns = t->turns) > 1)) {
         t->turns = 0;
         atomic_signal_fence(memory_order_seq_cst);
-        uint32_t slot = sw_cache_slot(from->pc);
+        uint32_t slot = sw_thread_cache_slot(from->pc);
         uint32_t site = t->alone[slot].site;
         bool found = t->alone[slot].pc == from->pc &&
             t->epoch == atomic_load_explicit(&sw_epoch, memory_order_relaxed);
@@ -97,7 +97,7 @@ extern sw_table_t sw_sites;
 #elif !defined(__clang__)
 #define SW_CALLER() __extension__ ({ \
     const uintptr_t *frame_ = (const uintptr_t *)__builtin_frame_address(0); \
-    (sw_caller_t){ sw_strip((uintptr_t)__builtin_return_address(0)), \
+    (sw_caller_t){ sw_unwind_strip((uintptr_t)__builtin_return_address(0)), \
                    (uintptr_t)__builtin_dwarf_cfa(), frame_[0] }; })
 #else
 /* clang on aarch64 does not tell the CFA: start at the wrapper's own frame,

@@ -91,7 +91,7 @@ sw_thread_t *sw_thread_new(int depth);
 /* The process's epoch. */
 SW_API extern _Atomic uint32_t sw_epoch;
 
-static inline uint32_t sw_cache_slot(uint64_t key)
+static inline uint32_t sw_thread_cache_slot(uint64_t key)
 {
     return (uint32_t)(key * 0x9e3779b97f4a7c15u >> (64 - SW_CACHE_BITS));
 }

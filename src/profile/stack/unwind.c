@@ -20,7 +20,7 @@ static sw_table_t places = SW_TABLE(sw_stack_place_t, 1 << 20);
 
 static uint64_t hash_of(uintptr_t address)
 {
-    return sw_mix_end(sw_mix(2, address));
+    return sw_table_mix_end(sw_table_mix(2, address));
 }
 
 static bool known(uintptr_t address, sw_stack_place_t *to)
@@ -64,20 +64,20 @@ void sw_places_check(void)
 {
     if (!sw_profile_lock())
         return;
-    if (sw_objects_changed())
+    if (sw_module_objects_changed())
         atomic_fetch_add(&sw_epoch, 1);
     sw_profile_unlock();
 }
 
 const sw_stack_place_t *sw_place_find(sw_thread_t *t, uintptr_t address)
 {
-    sw_stack_place_t *p = &t->places[sw_cache_slot(address)];
+    sw_stack_place_t *p = &t->places[sw_thread_cache_slot(address)];
     sw_stack_place_t found;
 
     if (!known(address, &found)) {
         if (!sw_profile_lock())
             return NULL;
-        if (sw_objects_changed())
+        if (sw_module_objects_changed())
             atomic_fetch_add(&sw_epoch, 1);
         if (!known(address, &found))
             learn(address, &found);
@@ -207,7 +207,7 @@ static inline bool unwind(walk_t *w, const sw_cfi_rule_t *rule)
     if (sw_unlikely(cfa <= w->at.sp || !word(w, at, &pc)))
         return false;
     note(w, at, pc);
-    pc = sw_strip(pc);
+    pc = sw_unwind_strip(pc);
     if (sw_unlikely(!pc))
         return false;
     if (rule->bp_from == SW_BP_CFA) {
@@ -235,7 +235,7 @@ static inline bool unwind(walk_t *w, const sw_cfi_rule_t *rule)
 /* Layers between the program and us, at most. */
 #define SKIPPED_MAX 16
 
-bool sw_walk(sw_thread_t *t, int most, sw_trail_t *trail, uint32_t room)
+bool sw_unwind_walk(sw_thread_t *t, int most, sw_trail_t *trail, uint32_t room)
 {
     walk_t w = { .at = trail->from, .trail = trail, .room = room,
                  .low = t->stack_low, .size = t->stack_high - t->stack_low };
@@ -265,7 +265,7 @@ bool sw_walk(sw_thread_t *t, int most, sw_trail_t *trail, uint32_t room)
     return true;
 }
 
-bool sw_step(sw_thread_t *t, const sw_caller_t *inside, sw_caller_t *caller)
+bool sw_unwind_step(sw_thread_t *t, const sw_caller_t *inside, sw_caller_t *caller)
 {
     sw_trail_t none;
     walk_t w = { .at = *inside, .exact = true, .trail = &none,

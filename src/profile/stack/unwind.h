@@ -41,13 +41,13 @@
  * `room` words; else trail->words is SW_NO_TRAIL. False: a frame could not be
  * looked up (no room, or this is a signal handler that interrupted the search
  * for one). */
-bool sw_walk(sw_thread_t *t, int most, sw_trail_t *trail, uint32_t room);
+bool sw_unwind_walk(sw_thread_t *t, int most, sw_trail_t *trail, uint32_t room);
 
 #define SW_NO_TRAIL 255
 
 /* One step: from an instruction of a function to its caller. False: not to be
  * told. */
-bool sw_step(sw_thread_t *t, const sw_caller_t *inside, sw_caller_t *caller);
+bool sw_unwind_step(sw_thread_t *t, const sw_caller_t *inside, sw_caller_t *caller);
 
 /* What is known of a code address. The place is the thread's and may be
  * another one's after the next call; NULL: it cannot be found out now (in a
@@ -57,12 +57,12 @@ const sw_stack_place_t *sw_place_find(sw_thread_t *t, uintptr_t address);
 static inline const sw_stack_place_t *sw_place(sw_thread_t *t,
                                                uintptr_t address)
 {
-    const sw_stack_place_t *p = &t->places[sw_cache_slot(address)];
+    const sw_stack_place_t *p = &t->places[sw_thread_cache_slot(address)];
     return sw_likely(p->address == address) ? p : sw_place_find(t, address);
 }
 
 /* An address without the signature that aarch64 may keep in its upper bits. */
-static inline uintptr_t sw_strip(uintptr_t address)
+static inline uintptr_t sw_unwind_strip(uintptr_t address)
 {
 #if defined(__aarch64__)
     register uintptr_t lr __asm__("x30") = address;

@@ -110,7 +110,7 @@ double sw_algorithm_takes(const sw_algorithm_t *algorithm,
 double sw_takes_tree(const sw_call_t *call, double alpha, double beta,
                      double gamma)
 {
-    return sw_log2_ceil(call->n) * (alpha + beta * (double)call->bytes);
+    return sw_algorithm_log2_ceil(call->n) * (alpha + beta * (double)call->bytes);
 }
 
 double sw_takes_turns(const sw_call_t *call, double alpha, double beta,
@@ -122,7 +122,7 @@ double sw_takes_turns(const sw_call_t *call, double alpha, double beta,
 double sw_takes_blocks(const sw_call_t *call, double alpha, double beta,
                        double gamma)
 {
-    return sw_log2_ceil(call->n) * alpha +
+    return sw_algorithm_log2_ceil(call->n) * alpha +
            (call->n - 1.0) * beta * (double)call->bytes;
 }
 

@@ -23,7 +23,7 @@
 
 static uint32_t children(uint32_t n, uint32_t r)
 {
-    uint32_t below = sw_log2_ceil(n - r);
+    uint32_t below = sw_algorithm_log2_ceil(n - r);
     if (!r)
         return below;
     uint32_t bit = (uint32_t)__builtin_ctz(r);
@@ -54,15 +54,15 @@ static uint64_t carried(const sw_call_t *call, uint32_t r, bool blocks)
 static bool up(const sw_call_t *call, uint32_t me, uint32_t k, bool blocks,
                sw_step_t *s)
 {
-    uint32_t r = sw_from_root(call, me), n = call->n;
+    uint32_t r = sw_algorithm_from_root(call, me), n = call->n;
     if (k >= sw_binomial_steps(n, r))
         return false;
     if (k < children(n, r)) {
         uint32_t child = r + (1u << k);
-        sw_step_receive(s, sw_to_member(call, child),
+        sw_step_receive(s, sw_algorithm_to_member(call, child),
                         carried(call, child, blocks));
     } else {
-        sw_step_send(s, sw_to_member(call, r & (r - 1)),
+        sw_step_send(s, sw_algorithm_to_member(call, r & (r - 1)),
                      carried(call, r, blocks));
     }
     return true;
@@ -72,7 +72,7 @@ static bool down(const sw_call_t *call, uint32_t me, uint32_t k, bool blocks,
                  sw_step_t *s)
 {
     sw_step_t back = *s;
-    uint32_t steps = sw_binomial_steps(call->n, sw_from_root(call, me));
+    uint32_t steps = sw_binomial_steps(call->n, sw_algorithm_from_root(call, me));
     if (k >= steps || !up(call, me, steps - 1 - k, blocks, &back))
         return false;
     *s = (sw_step_t){.to = back.from, .from = back.to,

@@ -25,12 +25,12 @@ bool sw_bruck_allgather(const sw_call_t *call, uint32_t me, uint32_t k,
                         sw_step_t *s)
 {
     uint32_t n = call->n;
-    if (k >= sw_log2_ceil(n))
+    if (k >= sw_algorithm_log2_ceil(n))
         return false;
     uint32_t by = 1u << k;
     uint64_t bytes = call->bytes * (by < n - by ? by : n - by);
-    sw_step_send(s, sw_before(n, me, by), bytes);
-    sw_step_receive(s, sw_after(n, me, by), bytes);
+    sw_step_send(s, sw_algorithm_before(n, me, by), bytes);
+    sw_step_receive(s, sw_algorithm_after(n, me, by), bytes);
     return true;
 }
 
@@ -46,11 +46,11 @@ bool sw_bruck_alltoall(const sw_call_t *call, uint32_t me, uint32_t k,
                        sw_step_t *s)
 {
     uint32_t n = call->n;
-    if (k >= sw_log2_ceil(n))
+    if (k >= sw_algorithm_log2_ceil(n))
         return false;
     uint64_t bytes = call->bytes * with_bit(n, k);
-    sw_step_send(s, sw_after(n, me, 1u << k), bytes);
-    sw_step_receive(s, sw_before(n, me, 1u << k), bytes);
+    sw_step_send(s, sw_algorithm_after(n, me, 1u << k), bytes);
+    sw_step_receive(s, sw_algorithm_before(n, me, 1u << k), bytes);
     return true;
 }
 
@@ -58,7 +58,7 @@ double sw_bruck_alltoall_takes(const sw_call_t *call, double alpha, double beta,
                                double gamma)
 {
     double time = 0;
-    for (uint32_t k = 0; k < sw_log2_ceil(call->n); k++)
+    for (uint32_t k = 0; k < sw_algorithm_log2_ceil(call->n); k++)
         time += alpha + beta * (double)call->bytes *
                             (double)with_bit(call->n, k);
     return time;

@@ -72,7 +72,7 @@ bool sw_doubling_allgather(const sw_call_t *call, uint32_t me, uint32_t k,
 bool sw_doubling_scan(const sw_call_t *call, uint32_t me, uint32_t k,
                       sw_step_t *s)
 {
-    uint32_t levels = sw_log2_ceil(call->n);
+    uint32_t levels = sw_algorithm_log2_ceil(call->n);
     for (uint32_t level = 0; level < levels; level++) {
         uint32_t partner = me ^ (1u << level);
         if (partner >= call->n || k-- > 0)
@@ -116,7 +116,7 @@ double sw_doubling_scan_takes(const sw_call_t *call, double alpha, double beta,
 {
     double bytes = (double)call->bytes;
     double time =
-        sw_log2_ceil(call->n) * (alpha + (beta + 2 * gamma) * bytes);
+        sw_algorithm_log2_ceil(call->n) * (alpha + (beta + 2 * gamma) * bytes);
     if (call->what == SW_COLLECTIVE_EXSCAN && call->n > 1)
         time -= gamma * bytes;
     return time;

@@ -22,7 +22,7 @@ bool sw_linear_from_root(const sw_call_t *call, uint32_t me, uint32_t k,
     }
     if (k + 1 >= call->n)
         return false;
-    sw_step_send(s, sw_to_member(call, k + 1), call->bytes);
+    sw_step_send(s, sw_algorithm_to_member(call, k + 1), call->bytes);
     return true;
 }
 
@@ -35,7 +35,7 @@ bool sw_linear_to_root(const sw_call_t *call, uint32_t me, uint32_t k,
     }
     if (k + 1 >= call->n)
         return false;
-    sw_step_receive(s, sw_to_member(call, k + 1), call->bytes);
+    sw_step_receive(s, sw_algorithm_to_member(call, k + 1), call->bytes);
     return true;
 }
 

@@ -22,8 +22,8 @@ bool sw_pairwise_shift(const sw_call_t *call, uint32_t me, uint32_t k,
 {
     if (k + 1 >= call->n)
         return false;
-    sw_step_send(s, sw_after(call->n, me, k + 1), call->bytes);
-    sw_step_receive(s, sw_before(call->n, me, k + 1), call->bytes);
+    sw_step_send(s, sw_algorithm_after(call->n, me, k + 1), call->bytes);
+    sw_step_receive(s, sw_algorithm_before(call->n, me, k + 1), call->bytes);
     return true;
 }
 

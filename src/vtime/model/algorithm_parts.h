@@ -19,15 +19,15 @@
 
 #include "algorithm.h"
 
-static inline uint32_t sw_log2_floor(uint32_t n)
+static inline uint32_t sw_algorithm_log2_floor(uint32_t n)
 {
     return 31 - (uint32_t)__builtin_clz(n);
 }
 
 /* Of 1: 0. */
-static inline uint32_t sw_log2_ceil(uint32_t n)
+static inline uint32_t sw_algorithm_log2_ceil(uint32_t n)
 {
-    return n > 1 ? sw_log2_floor(n - 1) + 1 : 0;
+    return n > 1 ? sw_algorithm_log2_floor(n - 1) + 1 : 0;
 }
 
 /* Where block i of `parts` nearly equal ones begins. */
@@ -47,24 +47,24 @@ static inline uint64_t sw_part_bytes(uint64_t bytes, uint32_t parts,
 }
 
 /* Members as they are numbered from the root, and back. */
-static inline uint32_t sw_from_root(const sw_call_t *call, uint32_t me)
+static inline uint32_t sw_algorithm_from_root(const sw_call_t *call, uint32_t me)
 {
     return me >= call->root ? me - call->root : me + (call->n - call->root);
 }
 
-static inline uint32_t sw_to_member(const sw_call_t *call, uint32_t relative)
+static inline uint32_t sw_algorithm_to_member(const sw_call_t *call, uint32_t relative)
 {
     uint32_t left = call->n - call->root;
     return relative < left ? relative + call->root : relative - left;
 }
 
 /* The member `by` places after me, or before, round the ring; by < n. */
-static inline uint32_t sw_after(uint32_t n, uint32_t me, uint32_t by)
+static inline uint32_t sw_algorithm_after(uint32_t n, uint32_t me, uint32_t by)
 {
     return by < n - me ? me + by : me - (n - by);
 }
 
-static inline uint32_t sw_before(uint32_t n, uint32_t me, uint32_t by)
+static inline uint32_t sw_algorithm_before(uint32_t n, uint32_t me, uint32_t by)
 {
     return me >= by ? me - by : me + (n - by);
 }
@@ -89,7 +89,7 @@ typedef struct {
 
 static inline sw_fold_t sw_fold(uint32_t n)
 {
-    uint32_t levels = sw_log2_floor(n);
+    uint32_t levels = sw_algorithm_log2_floor(n);
     return (sw_fold_t){1u << levels, levels, n - (1u << levels)};
 }
 

@@ -31,14 +31,14 @@ static uint64_t segment(const sw_call_t *call, uint64_t number)
 bool sw_pipeline_bcast(const sw_call_t *call, uint32_t me, uint32_t k,
                        sw_step_t *s)
 {
-    uint32_t r = sw_from_root(call, me);
+    uint32_t r = sw_algorithm_from_root(call, me);
     uint64_t size = size_of(call), segments = (call->bytes + size - 1) / size;
     if (!segments)
         segments = 1;
     if (r && k < segments)
-        sw_step_receive(s, sw_to_member(call, r - 1), segment(call, k));
+        sw_step_receive(s, sw_algorithm_to_member(call, r - 1), segment(call, k));
     if (r + 1 < call->n && k >= (r > 0) && k - (r > 0) < segments)
-        sw_step_send(s, sw_to_member(call, r + 1),
+        sw_step_send(s, sw_algorithm_to_member(call, r + 1),
                      segment(call, k - (r > 0)));
     return s->to != SW_STEP_NOBODY || s->from != SW_STEP_NOBODY;
 }
@@ -50,12 +50,12 @@ bool sw_pipeline_reduce(const sw_call_t *call, uint32_t me, uint32_t k,
     sw_call_t other = *call;
     other.root = 0;
     uint32_t last = call->n - 1;
-    if (!sw_pipeline_bcast(&other, last - sw_from_root(call, me), k, s))
+    if (!sw_pipeline_bcast(&other, last - sw_algorithm_from_root(call, me), k, s))
         return false;
     if (s->to != SW_STEP_NOBODY)
-        s->to = sw_to_member(call, last - s->to);
+        s->to = sw_algorithm_to_member(call, last - s->to);
     if (s->from != SW_STEP_NOBODY)
-        s->from = sw_to_member(call, last - s->from);
+        s->from = sw_algorithm_to_member(call, last - s->from);
     return true;
 }
 

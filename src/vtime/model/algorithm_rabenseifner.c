@@ -91,7 +91,7 @@ bool sw_rabenseifner_reduce(const sw_call_t *call, uint32_t me, uint32_t k,
                             sw_step_t *s)
 {
     sw_fold_t f = sw_fold(call->n);
-    uint32_t place = swapped(&f, sw_from_root(call, me)), round;
+    uint32_t place = swapped(&f, sw_algorithm_from_root(call, me)), round;
     sw_fold_at_t at = sw_fold_step(&f, place, k, 2 * f.levels, call->bytes,
                                    SW_FOLD_NOTHING, s, &round);
     bool reduces = at == SW_FOLD_STEP;
@@ -107,9 +107,9 @@ bool sw_rabenseifner_reduce(const sw_call_t *call, uint32_t me, uint32_t k,
     }
     s->reduced = reduces ? s->received : 0;
     if (s->to != SW_STEP_NOBODY)
-        s->to = sw_to_member(call, swapped(&f, s->to));
+        s->to = sw_algorithm_to_member(call, swapped(&f, s->to));
     if (s->from != SW_STEP_NOBODY)
-        s->from = sw_to_member(call, swapped(&f, s->from));
+        s->from = sw_algorithm_to_member(call, swapped(&f, s->from));
     return true;
 }
 

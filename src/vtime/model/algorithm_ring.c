@@ -21,10 +21,10 @@
 void sw_ring_gather(uint64_t blocks, uint32_t n, uint32_t me, uint32_t k,
                     sw_step_t *s)
 {
-    uint32_t mine = sw_before(n, me, k), coming = sw_before(n, me, k + 1);
-    sw_step_send(s, sw_after(n, me, 1),
+    uint32_t mine = sw_algorithm_before(n, me, k), coming = sw_algorithm_before(n, me, k + 1);
+    sw_step_send(s, sw_algorithm_after(n, me, 1),
                  sw_part_bytes(blocks, n, mine, mine + 1));
-    sw_step_receive(s, sw_before(n, me, 1),
+    sw_step_receive(s, sw_algorithm_before(n, me, 1),
                     sw_part_bytes(blocks, n, coming, coming + 1));
 }
 
@@ -32,9 +32,9 @@ void sw_ring_gather(uint64_t blocks, uint32_t n, uint32_t me, uint32_t k,
 static void ring_reduce(uint64_t blocks, uint32_t n, uint32_t me, uint32_t k,
                         sw_step_t *s)
 {
-    sw_ring_gather(blocks, n, sw_before(n, me, 1), k, s);
-    s->to = sw_after(n, me, 1);
-    s->from = sw_before(n, me, 1);
+    sw_ring_gather(blocks, n, sw_algorithm_before(n, me, 1), k, s);
+    s->to = sw_algorithm_after(n, me, 1);
+    s->from = sw_algorithm_before(n, me, 1);
     s->reduced = s->received;
 }
 

@@ -16,15 +16,15 @@
 bool sw_van_de_geijn_bcast(const sw_call_t *call, uint32_t me, uint32_t k,
                            sw_step_t *s)
 {
-    uint32_t n = call->n, r = sw_from_root(call, me);
+    uint32_t n = call->n, r = sw_algorithm_from_root(call, me);
     uint32_t steps = sw_binomial_steps(n, r);
     if (k < steps)
         return sw_binomial_scatter_parts(call, me, k, s);
     if (k - steps + 1 >= n)
         return false;
     sw_ring_gather(call->bytes, n, r, k - steps, s);
-    s->to = sw_to_member(call, s->to);
-    s->from = sw_to_member(call, s->from);
+    s->to = sw_algorithm_to_member(call, s->to);
+    s->from = sw_algorithm_to_member(call, s->from);
     return true;
 }
 
@@ -33,6 +33,6 @@ double sw_van_de_geijn_bcast_takes(const sw_call_t *call, double alpha,
 {
     double part = (double)sw_part_bytes(call->bytes, call->n, 0, 1);
     double others = call->n - 1.0;
-    return (sw_log2_ceil(call->n) + others) * alpha +
+    return (sw_algorithm_log2_ceil(call->n) + others) * alpha +
            2 * others * part * beta;
 }

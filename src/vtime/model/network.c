@@ -218,8 +218,8 @@ sw_ps_t sw_network_cross(sw_network_t *network, uint32_t from, uint32_t to,
                          uint64_t bytes, sw_ps_t enters)
 {
     /* The same message has the same salt, in whatever order it comes. */
-    uint64_t salt = sw_mix((uint64_t)from << 32 | to)
-                    ^ sw_mix(bytes ^ sw_mix((uint64_t)enters));
+    uint64_t salt = sw_words_mix((uint64_t)from << 32 | to)
+                    ^ sw_words_mix(bytes ^ sw_words_mix((uint64_t)enters));
     uint32_t *route = network->route;
     uint32_t hops = network->kind->route(network, from, to, salt, route);
     sw_ps_t taken[SW_NETWORK_SORTS];

@@ -166,7 +166,7 @@ static uint32_t route(const sw_network_t *network, uint32_t from, uint32_t to,
     links[count++] = from;
     if (group != last) {
         if (of->valiant && salt && of->groups > 2) {
-            uint64_t chance = sw_mix(salt ^ sw_mix(of->seed));
+            uint64_t chance = sw_words_mix(salt ^ sw_words_mix(of->seed));
             uint32_t low = group < last ? group : last;
             uint32_t high = group < last ? last : group;
             uint32_t by = (uint32_t)(chance % (of->groups - 2));

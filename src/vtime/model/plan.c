@@ -220,7 +220,7 @@ void sw_plan_offloaded(const sw_rules_t *rules, const sw_model_rule_t *rule,
         all = 0;
     plan->posting = sw_ps_scaled(rule->posting, plan->scale);
     plan->waiting = sw_ps_whole(plan->scale * (all + (double)rule->round *
-                                                     sw_log2_ceil(call->n)));
+                                                     sw_algorithm_log2_ceil(call->n)));
     if (sw_collective_waits[call->what] != SW_WAITS_ALL)
         plan->leaving = sw_ps_whole(plan->scale * (scatters ? all : bytes));
 }
@@ -416,7 +416,7 @@ void sw_plan_make(const sw_model_t *model, const sw_vop_t *op, uint32_t n,
                                        spread.inside[1]);
     sw_class_t far = sw_model_class(model, pair.from, pair.to);
     uint32_t state = sw_model_state(model, pair.computed, call.bytes);
-    uint64_t key = sw_mix(call.bytes ^ (uint64_t)n << 40 ^
+    uint64_t key = sw_words_mix(call.bytes ^ (uint64_t)n << 40 ^
                           (uint64_t)state << 61 ^
                           (uint64_t)call.what << 34 ^ (uint64_t)far << 32);
     sw_planned_t *planned = &model->rules->planned[key % SW_PLANNED];

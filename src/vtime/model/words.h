@@ -39,7 +39,7 @@ static inline sw_ps_t sw_ps_scaled(sw_ps_t ps, double scale)
 
 /* The step of splitmix64 (Steele, Lea, Flood 2014): from one number another
  * that looks unrelated to it. */
-static inline uint64_t sw_mix(uint64_t x)
+static inline uint64_t sw_words_mix(uint64_t x)
 {
     x += 0x9e3779b97f4a7c15u;
     x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;

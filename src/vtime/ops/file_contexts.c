@@ -1,6 +1,6 @@
 /*
  * file_contexts.c - the contexts of a file of operations, and the names of its
- * sections; see file_format.h.
+ * sections; see opfile_format.h.
  *
  * Members come as runs, and stay so: a context of all ranks takes no more than
  * one of two.

@@ -1,6 +1,6 @@
 /*
  * file_encode.c - contexts, sections and operations as the bytes of a file; see
- * file_format.h.
+ * opfile_format.h.
  *
  * A rank remembers where in its buffer some shapes began, by their hash: that
  * is enough to find most that come again.

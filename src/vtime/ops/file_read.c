@@ -1,5 +1,5 @@
 /*
- * file_read.c - reading files of operations; see file_format.h.
+ * file_read.c - reading files of operations; see opfile_format.h.
  *
  * The reader maps the file, and each rank has a cursor of a few words into it.
  * It checks a part's checksum when the cursor comes to it, and each number when

@@ -6,7 +6,7 @@
 #ifndef SW_VTIME_OPS_FILE_READER_H
 #define SW_VTIME_OPS_FILE_READER_H
 
-#include "file_format.h"
+#include "opfile_format.h"
 
 /* Members from, from + step, ... */
 typedef struct {

@@ -1,5 +1,5 @@
 /*
- * file_write.c - writing files of operations; see file_format.h.
+ * file_write.c - writing files of operations; see opfile_format.h.
  *
  * Each rank has a buffer, which grows with use; when it is full it becomes a
  * part. The limit of its size depends on the number of ranks. So the buffers of

@@ -5,7 +5,7 @@
 #ifndef SW_VTIME_OPS_FILE_WRITER_H
 #define SW_VTIME_OPS_FILE_WRITER_H
 
-#include "file_format.h"
+#include "opfile_format.h"
 
 #define SW_OPFILE_SHAPES 64u    /* remembered by a rank */
 

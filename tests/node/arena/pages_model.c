@@ -308,7 +308,7 @@ static void say_of_child(block_t *b, size_t first, size_t pages, bool wipe)
     sw_said(at, pages * PAGE);
     while (at < to) {
         bool done;
-        size_t n = sw_said_of_child(at, (size_t)(to - at), wipe
+        size_t n = sw_arena_said_of_child(at, (size_t)(to - at), wipe
                                         ? SW_SAID_WIPE : SW_SAID_LEAVE_OUT,
                                     &done);
         if (!done)
@@ -347,13 +347,13 @@ static void say(block_t *b)
         say_of_child(b, first, pages, false);
         break;
     case 4:
-        sw_said_huge(at, n);
+        sw_arena_said_huge(at, n);
         madvise(at, n, MADV_HUGEPAGE);
         break;
     case 5:
         if (counting && taken(b, (size_t)(at - b->at), n, true))
             break;
-        sw_said_protection(at, n, false);
+        sw_arena_said_protection(at, n, false);
         MUST(!mprotect(at, n, PROT_READ));
         for (size_t i = 0; i < pages; i++)
             b->said[first + i] |= GUARDED;
@@ -374,7 +374,7 @@ static void open_again(block_t *b)
 {
     for (size_t i = 0; i < b->pages; i++)
         if (b->said[i] & GUARDED) {
-            sw_said_protection(b->page + i * PAGE, PAGE, true);
+            sw_arena_said_protection(b->page + i * PAGE, PAGE, true);
             MUST(!mprotect(b->page + i * PAGE, PAGE, PROT_READ | PROT_WRITE));
             b->said[i] &= (unsigned char)~GUARDED;
         }

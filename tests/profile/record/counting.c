@@ -194,11 +194,11 @@ static void records(void)
 
 static void buckets(void)
 {
-    MUST(sw_bucket(0) == 0 && sw_bucket(1) == 0 && sw_bucket(2) == 1);
-    MUST(sw_bucket(1023) == 9 && sw_bucket(1024) == 10);
-    MUST(sw_bucket(UINT64_MAX) == SW_RECORD_BUCKETS - 1);
-    MUST(sw_bin(0) == 0 && sw_bin(1) == 1 && sw_bin(2) == 2 && sw_bin(3) == 2);
-    MUST(sw_bin(4) == 3 && sw_bin(UINT64_MAX) == 64);
+    MUST(sw_record_bucket(0) == 0 && sw_record_bucket(1) == 0 && sw_record_bucket(2) == 1);
+    MUST(sw_record_bucket(1023) == 9 && sw_record_bucket(1024) == 10);
+    MUST(sw_record_bucket(UINT64_MAX) == SW_RECORD_BUCKETS - 1);
+    MUST(sw_record_bin(0) == 0 && sw_record_bin(1) == 1 && sw_record_bin(2) == 2 && sw_record_bin(3) == 2);
+    MUST(sw_record_bin(4) == 3 && sw_record_bin(UINT64_MAX) == 64);
 }
 
 /* What is estimated from the looked-at calls is what was waited in all. */
@@ -308,10 +308,10 @@ static void columns(void)
 static void clocks(void)
 {
     sw_clock_start();
-    uint64_t ticks = sw_ticks(), ns = sw_os_now();
+    uint64_t ticks = sw_clock_ticks(), ns = sw_os_now();
     while (sw_os_now() - ns < 20000000)
         ;
-    uint64_t spent = sw_clock_ns(sw_ticks() - ticks);
+    uint64_t spent = sw_clock_ns(sw_clock_ticks() - ticks);
     MUST(spent > 19000000);
     int64_t off = (int64_t)(sw_clock_time(ticks) - ns);
     MUST(off > -10000000 && off < 10000000);

@@ -45,7 +45,7 @@ static void take_other(sw_engine_t *engine, sw_rank_t *rank,
 /* The rank waits for a receive whose message the engine has given to another of
  * its receives. But the rank has gone on in its host, so the host did not. The
  * rank will tell later what the other has got. True: it was so. */
-bool sw_match_doubt(sw_engine_t *engine, sw_rank_t *rank)
+bool sw_told_match_doubt(sw_engine_t *engine, sw_rank_t *rank)
 {
     const sw_request_t *r = rank->waits;
     sw_decided_t *wrong = NULL;

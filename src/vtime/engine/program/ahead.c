@@ -174,7 +174,7 @@ static bool told_otherwise(sw_engine_t *engine)
             looked = look_at_next(engine, rank);
         moved |= rank->untold != untold;
         if (!moved && looked == CANNOT)
-            moved = sw_match_doubt(engine, rank);
+            moved = sw_told_match_doubt(engine, rank);
         if (looked == LATER && !rank->looking) {
             rank->looking = true;
             sw_agenda_late(engine, rank);

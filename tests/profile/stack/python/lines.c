@@ -40,12 +40,12 @@ SW_API int line(uint32_t site, int i, char *to, int room)
 
 SW_API uint32_t line_at(uintptr_t code, int64_t at)
 {
-    return sw_py_line(&layout, code, at);
+    return sw_pycode_line(&layout, code, at);
 }
 
 SW_API int text_of(uintptr_t text, char *to, int room)
 {
-    return (int)sw_py_text(&layout, text, to, (size_t)room);
+    return (int)sw_pycode_text(&layout, text, to, (size_t)room);
 }
 
 /* ns of a call, the best of some rounds. */

@@ -1,5 +1,5 @@
 /*
- * file_format.h - what the writer and the reader of file.h share;
+ * opfile_format.h - what the writer and the reader of file.h share;
  * docs/opfile-format.md has the whole.
  *
  *     head        16 bytes
@@ -17,8 +17,8 @@
  * repeat themselves, and an operation whose shape has been in the part before
  * says only how far back. So a reader needs no table: the part is its table.
  */
-#ifndef SW_VTIME_OPS_FILE_FORMAT_H
-#define SW_VTIME_OPS_FILE_FORMAT_H
+#ifndef SW_VTIME_OPS_OPFILE_FORMAT_H
+#define SW_VTIME_OPS_OPFILE_FORMAT_H
 
 #include "file.h"
 #include "trace/varint.h"
