@@ -11,35 +11,37 @@ void *sw_payload_copy(size_t n)
     return sw_temporary_shared(n, &there);
 }
 
-void sw_expose_at(sw_sequence_t *seq, sw_exposed_t *to, const void *p, size_t n,
-                  uint64_t direct, bool in)
+bool sw_expose_shared(sw_exposed_t *to, const void *p, size_t n,
+                      uint64_t direct, bool copied, bool in)
 {
     *to = (sw_exposed_t){.user = (void *)(uintptr_t)p, .bytes = n};
     to->part.bytes = n;
-    if (n == 0) {
-        to->part.form = SW_FORM_NONE;
-        return;
-    }
-    if (direct != UINT64_MAX) {
-        to->part.form = SW_FORM_ARENA;
-        to->part.address = direct;
-        if (in)
-            sw_show_stage(p, n);
-        return;
-    }
+    to->part.form = SW_FORM_NONE;
+    if (n == 0)
+        return true;
+    if (direct == UINT64_MAX && copied)
+        to->copy = sw_payload_copy(n);
+    if (direct == UINT64_MAX && !to->copy)
+        return false;
+    to->part.form = SW_FORM_ARENA;
+    to->part.address = to->copy ? sw_show_at_birth(to->copy, n) : direct;
+    if (in && to->copy)
+        sw_copy(to->copy, p, n);
+    else if (in)
+        sw_show_stage(p, n);
+    return true;
+}
+
+void sw_expose_at(sw_sequence_t *seq, sw_exposed_t *to, const void *p,
+                  size_t n, uint64_t direct, bool in)
+{
     /* One copy of a small private buffer here costs less than a system call
      * in each reader. */
-    if (sw_payload_better_copied(seq, n))
-        to->copy = sw_payload_copy(n);
-    if (!to->copy) {
-        to->part.form = SW_FORM_CMA;
-        to->part.address = (uint64_t)(uintptr_t)p;
+    if (sw_expose_shared(to, p, n, direct, sw_payload_better_copied(seq, n),
+                         in))
         return;
-    }
-    if (in)
-        sw_copy(to->copy, p, n);
-    to->part.form = SW_FORM_ARENA;
-    to->part.address = sw_show_at_birth(to->copy, n);
+    to->part.form = SW_FORM_CMA;
+    to->part.address = (uint64_t)(uintptr_t)p;
 }
 
 void sw_exposed_wrote(const sw_exposed_t *x, size_t at, size_t n)

@@ -48,8 +48,12 @@ typedef struct {
     struct sw_pack_into *packed;   /* what is exposed, if it was made for that */
 } sw_exposed_t;
 
-/* Exposes [p, p+n), which is at `direct`. `in`: the others will read what it
- * holds now. */
+/* Exposes [p, p+n) in the arena: at `direct`, or as a copy if it is `copied`.
+ * False: neither can be had, and the caller sets the part's form and address.
+ * `in`: the others will read what the memory holds now. */
+bool sw_expose_shared(sw_exposed_t *to, const void *p, size_t n,
+                      uint64_t direct, bool copied, bool in);
+/* The same for the members of a team: they can also read and write by CMA. */
 void sw_expose_at(sw_sequence_t *seq, sw_exposed_t *to, const void *p, size_t n,
                   uint64_t direct, bool in);
 static inline void sw_expose(sw_sequence_t *seq, sw_exposed_t *to,

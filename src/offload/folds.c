@@ -57,35 +57,16 @@ static bool gets(const sw_fold_t *f, int member)
 
 /* Posting ------------------------------------------------------------------ */
 
-/* Memory that the others read or write: the user's, or what stands in for it.
- * If there is no room for that, the form is SW_FORM_PUMPED. */
-static sw_part_t lend(sw_stand_in_t *x, const sw_schedule_t *s, const void *p,
+/* Memory that the others read or write. If there is no room for what should
+ * stand in for it, the form is SW_FORM_PUMPED. `aside`: not the user's own. */
+static sw_part_t lend(sw_exposed_t *x, const sw_schedule_t *s, const void *p,
                       size_t bytes, bool in, bool aside)
 {
-    *x = (sw_stand_in_t){.user = (char *)(uintptr_t)p, .bytes = bytes};
-    if (!bytes)
-        return (sw_part_t){.form = SW_FORM_NONE};
-    uint64_t there = aside ? UINT64_MAX : sw_schedule_show(s, p, bytes);
-    if (there == UINT64_MAX) {
-        x->copy = sw_temporary_shared(bytes, &there);
-        if (x->copy && in)
-            sw_copy(x->copy, p, bytes);
-    } else if (in) {
-        sw_show_stage(p, bytes);
-    }
-    return (sw_part_t){.address = there,
-                       .form = there == UINT64_MAX ? SW_FORM_PUMPED
-                                                   : SW_FORM_ARENA};
-}
-
-/* Ends it. `written`: by the others, too. */
-static void take_back(const sw_stand_in_t *x, bool written)
-{
-    if (written && x->copy)
-        sw_copy(x->user, x->copy, x->bytes);
-    else if (written)
-        sw_show_fetch(x->user, x->bytes);
-    sw_temporary_free(x->copy);
+    uint64_t there = aside || !bytes ? UINT64_MAX
+                                     : sw_schedule_show(s, p, bytes);
+    if (!sw_expose_shared(x, p, bytes, there, true, in))
+        x->part.form = SW_FORM_PUMPED;
+    return x->part;
 }
 
 static int operands(const sw_fold_t *f);
@@ -405,10 +386,10 @@ static void end(sw_schedule_t *s)
     sw_fold_t *f = (sw_fold_t *)s;
     if (f->small)
         return;
-    take_back(&f->in, false);
+    sw_expose_end(&f->in, false);
     /* On the narrow way no other member has written. */
-    take_back(&f->out, f->out.bytes && !s->status &&
-                           (!f->is_narrow || f->out.copy));
+    sw_expose_end(&f->out, f->out.bytes && !s->status &&
+                               (!f->is_narrow || f->out.copy));
 }
 
 /* Does each member do better to combine all operands itself? All decide alike.

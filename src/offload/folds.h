@@ -15,11 +15,6 @@
 #include "narrow.h"
 
 typedef struct {
-    char *user, *copy;          /* NULL: the user's own is lent             */
-    size_t bytes;
-} sw_stand_in_t;
-
-typedef struct {
     sw_schedule_t schedule;
     sw_coll_fold_t args;        /* the caller fills them in; they last as
                                    long as the schedule                     */
@@ -27,7 +22,7 @@ typedef struct {
     bool present;               /* all members' rows have been seen         */
     bool waiting;               /* for anything at all                      */
     int owner;                  /* the first whose pieces may not be done   */
-    sw_stand_in_t in, out;
+    sw_exposed_t in, out;
     bool is_narrow;             /* a member's row says so                   */
     sw_narrow_t narrow;
 } sw_fold_t;
