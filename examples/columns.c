@@ -5,11 +5,12 @@
  *   mpicc -O2 -o columns examples/columns.c -lm
  *   mpirun -n 8 straightway run ./columns [N [LEVELS [STEPS]]]
  *
- * A rank has N x N columns (default 32) of LEVELS points (256). The ranks form a
- * grid with as equal sides as may be (MPI_Dims_create), numbered row by row. In
- * each of STEPS steps (100) a rank exchanges four faces of N x LEVELS numbers
- * with its neighbours (MPI_Irecv, MPI_Isend, MPI_Waitall). The placement of the
- * ranks decides which faces go over the network (examples/place.py).
+ * A rank has N x N columns (default 32) of LEVELS points (256). The ranks form
+ * a grid with as equal sides as may be (MPI_Dims_create), numbered row by row.
+ * In each of STEPS steps (100) a rank exchanges four faces of N x LEVELS
+ * numbers with its neighbours (MPI_Irecv, MPI_Isend, MPI_Waitall). The
+ * placement of the ranks decides which faces go over the network
+ * (examples/place.py).
  *
  * The heat at the start is a half wave along each axis, and the air round the
  * layer is at zero. So a step multiplies the heat at each point by one known

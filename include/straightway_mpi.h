@@ -107,11 +107,11 @@ static inline int straightway_mtake(void **block, size_t *bytes,
  * straightway_itake(&block, most, source, tag, comm, &request) receives a
  * message of at most `most` bytes, given or sent. `block` becomes a block of
  * `most` bytes at once, and the call replaces it by the block that is given.
- * The variable must stay until the request has completed. Until then the program
- * uses neither it nor the block. After that the block is the program's to free:
- * with a message, with an error, and after MPI_Cancel. MPI_Get_elements_x tells
- * from the status, with MPI_BYTE, how many bytes have come. MPI_ERR_TRUNCATE:
- * more than `most`.
+ * The variable must stay until the request has completed. Until then the
+ * program uses neither it nor the block. After that the block is the program's
+ * to free: with a message, with an error, and after MPI_Cancel.
+ * MPI_Get_elements_x tells from the status, with MPI_BYTE, how many bytes have
+ * come. MPI_ERR_TRUNCATE: more than `most`.
  *
  * The request is a receive's, for every procedure that takes one. After
  * MPI_Request_free the message comes into the first block. `most` costs

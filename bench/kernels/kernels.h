@@ -57,13 +57,25 @@ typedef struct {
 
 /* All of them, in the order in which they are measured. */
 #define SW_KERNELS(X) \
-    X(wrf_x_vec) X(wrf_x_sa) X(wrf_y_vec) X(wrf_y_sa) \
+    X(wrf_x_vec) \
+    X(wrf_x_sa) \
+    X(wrf_y_vec) \
+    X(wrf_y_sa) \
     X(milc_su3_zd) \
-    X(nas_lu_x) X(nas_lu_y) \
-    X(nas_mg_x) X(nas_mg_y) X(nas_mg_z) \
-    X(specfem3d_oc) X(specfem3d_cm) X(specfem3d_mt) \
-    X(lammps_full) X(lammps_atomic) \
-    X(fft2) X(stencil2d) X(stencil3d) X(triangle)
+    X(nas_lu_x) \
+    X(nas_lu_y) \
+    X(nas_mg_x) \
+    X(nas_mg_y) \
+    X(nas_mg_z) \
+    X(specfem3d_oc) \
+    X(specfem3d_cm) \
+    X(specfem3d_mt) \
+    X(lammps_full) \
+    X(lammps_atomic) \
+    X(fft2) \
+    X(stencil2d) \
+    X(stencil3d) \
+    X(triangle)
 
 #define SW_DECLARE(name) extern const sw_kernel_t sw_##name;
 SW_KERNELS(SW_DECLARE)

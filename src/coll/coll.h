@@ -52,8 +52,8 @@ static inline sw_data_t sw_block_data(const sw_blocks_t *blocks,
 
 /* A collective that moves blocks, as data sees it: a member's part of a Barrier
  * (without any), Bcast, Gather, Scatter, Allgather or Alltoall, and of their
- * variants. `send` and `recv` are what its blocks count from. Of a block for all,
- * or from all, there is one, without a list. A member that sends none, or
+ * variants. `send` and `recv` are what its blocks count from. Of a block for
+ * all, or from all, there is one, without a list. A member that sends none, or
  * receives none, has one of 0 bytes. */
 typedef struct {
     sw_collective_t id;

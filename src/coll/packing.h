@@ -10,7 +10,7 @@
 
 #include "payload.h"
 
-typedef struct sw_pack_into {
+typedef struct sw_packed {
     _Atomic uint64_t ready;     /* bytes                                    */
     char pad[SW_LINE - 8];
     char data[];

@@ -45,7 +45,7 @@ typedef struct {
     sw_part_t part;
     void *user, *copy;
     size_t bytes;
-    struct sw_pack_into *packed;   /* what is exposed, if it was made for that */
+    struct sw_packed *packed;   /* what is exposed, if it was made for that */
 } sw_exposed_t;
 
 /* Exposes [p, p+n) in the arena: at `direct`, or as a copy if it is `copied`.

@@ -10,7 +10,7 @@ typedef struct {
     const char *at;             /* readable here, or NULL: one of these, or
                                    by CMA                                   */
     const sw_shown_t *shown;    /* valid until this reader is done          */
-    const struct sw_pack_into *packed;     /* from data[before] on             */
+    const struct sw_packed *packed;     /* from data[before] on             */
     uint64_t before;
     sw_sequence_t *seq;         /* its reader's                             */
     int member;                 /* that it is of                            */

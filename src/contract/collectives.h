@@ -2,8 +2,8 @@
  * collectives.h - MPI's collectives: their numbers, and what the standard says
  * of each. The table is straightway/collectives.py.
  *
- * A list of them is made so, in the order of reports; generate_collectives.py has
- * the columns:
+ * A list of them is made so, in the order of reports; generate_collectives.py
+ * has the columns:
  *
  *     #define SW_COLLECTIVE(NUMBER, NAME, Name, name, WAITS, REDUCES) ...
  *     #include "collectives.inc"

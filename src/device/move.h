@@ -79,10 +79,14 @@ typedef struct {
     SW_KERNELS_OF_UNITS(K, wide, s, LIST)                                    \
     SW_KERNELS_OF_UNITS(K, wide, s, RUNS)
 #define SW_KERNELS(K)                                                        \
-    SW_KERNELS_OF_NARROW(K, ROW) SW_KERNELS_OF_NARROW(K, PLANE)             \
-    SW_KERNELS_OF_NARROW(K, BOX) SW_KERNELS_OF_NARROW(K, LIST)               \
-    SW_KERNELS_OF_NARROW(K, RUNS) SW_KERNELS_OF_WIDE(K, BOX)                 \
-    SW_KERNELS_OF_WIDE(K, LIST) SW_KERNELS_OF_WIDE(K, RUNS)
+    SW_KERNELS_OF_NARROW(K, ROW) \
+    SW_KERNELS_OF_NARROW(K, PLANE) \
+    SW_KERNELS_OF_NARROW(K, BOX) \
+    SW_KERNELS_OF_NARROW(K, LIST) \
+    SW_KERNELS_OF_NARROW(K, RUNS) \
+    SW_KERNELS_OF_WIDE(K, BOX) \
+    SW_KERNELS_OF_WIDE(K, LIST) \
+    SW_KERNELS_OF_WIDE(K, RUNS)
 
 #define SW_KERNEL_COUNT ((5 * 5 + 3 * 3) * 6)
 

@@ -15,11 +15,11 @@
 
 /*
  * The states of the switch. UNSERVED: no flavour serves (yet), and there is
- * nothing to switch. When any rank switches to OFF or from it, no message may be
- * under way, and no receive posted, in the whole job. LEADERS and LANES are ON,
- * and force that way on all spans until the next switch; the switch then reads
- * ON. So do TWO_COPY to JOINT on messages: then, too, no message may be under
- * way.
+ * nothing to switch. When any rank switches to OFF or from it, no message may
+ * be under way, and no receive posted, in the whole job. LEADERS and LANES are
+ * ON, and force that way on all spans until the next switch; the switch then
+ * reads ON. So do TWO_COPY to JOINT on messages: then, too, no message may be
+ * under way.
  */
 enum {
     SW_ACCELERATE_UNSERVED = -1,
@@ -42,8 +42,8 @@ SW_API extern _Atomic int sw_forced_way;
 /* Sets sw_forced_way as the setting says. */
 void sw_control_load(void);
 
-/* sw_control_accelerate calls this when another way of messages begins: OFF, TWO_COPY
- * to JOINT, or ON for their own. May be NULL. */
+/* sw_control_accelerate calls this when another way of messages begins: OFF,
+ * TWO_COPY to JOINT, or ON for their own. May be NULL. */
 SW_API extern void (*sw_control_messages)(int state);
 
 /* Switches to a state; a negative one changes nothing. Returns the state

@@ -7,9 +7,9 @@
  * an address: a domain is named by the number of its first processor, which
  * is unique in the machine and the same for every reader.
  *
- * The commands have a reader of their own, straightway/machine/readers/sysfs.py.
- * It also reads devices, memory and copies of older systems, which would only
- * weigh on a process that starts.
+ * The commands have a reader of their own,
+ * straightway/machine/readers/sysfs.py. It also reads devices, memory and
+ * copies of older systems, which would only weigh on a process that starts.
  */
 #ifndef SW_TOPOLOGY_SYSFS_H
 #define SW_TOPOLOGY_SYSFS_H

@@ -20,8 +20,8 @@ typedef enum {
     SW_NOTE_MEANS,
 } sw_note_kind_t;
 
-/* The collective that a note of that last kind names is its number (sw_collective_t
- * of contract/collectives.h) plus one; 0: what the call is. */
+/* The collective that a note of that last kind names is its number
+ * (sw_collective_t of contract/collectives.h) plus one; 0: what the call is. */
 #define SW_TRACE_THE_CALL 0u
 
 /* Flags of a note of a target: of a lock. */

@@ -53,7 +53,8 @@ static inline void run_threads(int n, uint64_t seed, member_func_t body)
     self = (sw_peer_t){.self = true, .arena = low, .control = segment->base,
                        .card.arena_span = SIZE_MAX / 2,
                        .card.pid = getpid()};
-    /* Or it counts as dead, and no thread waits for another one that is slow. */
+    /* Or it counts as dead, and no thread waits for another one that is slow.
+     */
     sw_os_process_start(self.card.pid, &self.start);
     memset(answer, 0, sizeof answer);
     all[0].eager = sw_settings.eager_max;

@@ -3,7 +3,8 @@
  *
  *   sanitized [overflow]
  *
- * With an argument it reads a word behind a block, which AddressSanitizer finds.
+ * With an argument it reads a word behind a block, which AddressSanitizer
+ * finds.
  */
 #include "mpi/test.h"
 

@@ -1,7 +1,7 @@
 /*
  * forms.c - the closed forms cost what is known of them, and the mapping of a
- * grid no more than the cheapest of them. tests/mapping/test_solvers.py has them
- * with other stencils.
+ * grid no more than the cheapest of them. tests/mapping/test_solvers.py has
+ * them with other stencils.
  */
 #include "check.h"
 

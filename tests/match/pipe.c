@@ -2,8 +2,8 @@
  * Messages of random lengths go through a pipe in order and whole, whatever the
  * ring's size, and however long the receiver stays away: the sender goes on in
  * chunks, comes back to the ring, and its chunks are given back. A stream whose
- * sender asks before each message takes no chunk. Two threads of one process are
- * the parties, so that the thread sanitizer sees both.
+ * sender asks before each message takes no chunk. Two threads of one process
+ * are the parties, so that the thread sanitizer sees both.
  */
 #include <pthread.h>
 #include <string.h>

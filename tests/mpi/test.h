@@ -132,7 +132,8 @@ fail(const char *format, ...)
             fail(__VA_ARGS__);                                              \
     } while (0)
 
-/* TEST_THREADS in the environment: with MPI_THREAD_MULTIPLE, or what there is. */
+/* TEST_THREADS in the environment: with MPI_THREAD_MULTIPLE, or what there is.
+ */
 static inline void test_start(int *argc, char ***argv)
 {
     if (getenv("TEST_THREADS"))

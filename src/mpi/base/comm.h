@@ -48,7 +48,8 @@ typedef enum {
     SW_REASON_COUNT
 } sw_reason_t;
 
-/* What a room above keeps of each communicator: c->part[place], from NULL on. */
+/* What a room above keeps of each communicator: c->part[place], from NULL on.
+ */
 typedef struct {
     int place;                  /* 0: not added yet                       */
     void (*end)(void *part);    /* the communicator ends; NULL: no matter */

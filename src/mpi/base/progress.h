@@ -1,6 +1,7 @@
 /*
  * progress.h - what a wait of ours does now and then: it drives the host's
- * progress, and ours (law 3). A peer may be inside the host, and need this rank.
+ * progress, and ours (law 3). A peer may be inside the host, and need this
+ * rank.
  */
 #ifndef SW_MPI_BASE_PROGRESS_H
 #define SW_MPI_BASE_PROGRESS_H

@@ -13,9 +13,9 @@
  * Without MPI_COMM_WORLD (a program that uses sessions only) there is no such
  * moment, and the roster has no places. A host that cannot tell which ranks
  * share memory leaves each rank alone on it. A process that comes later
- * (spawned, or met by connect and accept) is in no roster: sw_roster_place finds
- * no place for it. To serve such a process, that function would have to give it
- * a place.
+ * (spawned, or met by connect and accept) is in no roster: sw_roster_place
+ * finds no place for it. To serve such a process, that function would have to
+ * give it a place.
  */
 #ifndef SW_MPI_BASE_ROSTER_H
 #define SW_MPI_BASE_ROSTER_H

@@ -68,9 +68,9 @@ static alike_t *alike_members(const sw_members_t *m)
     return a;
 }
 
-/* "split of duplicate of MPI_COMM_WORLD"; "split x3 of A" is a split of a split of a
- * split of A: a program may go far down, and what it began with stays in the
- * name. */
+/* "split of duplicate of MPI_COMM_WORLD"; "split x3 of A" is a split of a split
+ * of a split of A: a program may go far down, and what it began with stays in
+ * the name. */
 static void derive(const char *how, const char *parent,
                    char name[SW_CATALOG_NAME])
 {

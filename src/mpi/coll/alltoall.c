@@ -27,8 +27,8 @@ bool sw_alltoall(sw_coll_call_t *k, const void *sendbuf, int64_t sendcount,
     return true;
 }
 
-/* Are the lists of what this member receives right, and surely not those of what
- * it sends? `same`: the datatypes of both are the same. */
+/* Are the lists of what this member receives right, and surely not those of
+ * what it sends? `same`: the datatypes of both are the same. */
 static bool receives(const sw_coll_call_t *k, const void *sendbuf,
                      sw_vector_t sendcounts, const void *recvbuf,
                      sw_vector_t recvcounts, sw_vector_t rdispls, bool same)

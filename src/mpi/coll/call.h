@@ -61,8 +61,8 @@ typedef struct {
     _Alignas(max_align_t) char few[SW_CALL_FEW];
 } sw_blocking_t;
 
-/* Begin a blocking call, or one that gives a request. NULL: the host serves, for
- * call.reason. */
+/* Begin a blocking call, or one that gives a request. NULL: the host serves,
+ * for call.reason. */
 sw_coll_call_t *sw_call_begin(sw_blocking_t *b, sw_collective_t id,
                               MPI_Comm comm);
 sw_coll_call_t *sw_call_start(sw_collective_t id, sw_call_form_t form,

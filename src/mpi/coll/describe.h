@@ -2,9 +2,9 @@
  * describe.h - what the arguments of each collective say: a function for each,
  * with the parameters of the standard.
  *
- * Each returns true if this member's arguments are right, and has then described
- * them in the call. It involves no other member. False: the host is to judge,
- * or has raised its error (k->result).
+ * Each returns true if this member's arguments are right, and has then
+ * described them in the call. It involves no other member. False: the host is
+ * to judge, or has raised its error (k->result).
  *
  * A description has only what MPI reads: of a gather, the root alone has
  * something to receive.
@@ -94,8 +94,8 @@ bool sw_scan(sw_coll_call_t *k, const void *sendbuf, void *recvbuf,
 bool sw_exscan(sw_coll_call_t *k, const void *sendbuf, void *recvbuf,
                int64_t count, MPI_Datatype datatype, MPI_Op op);
 
-/* A reduction of `ins` elements, of which this member gets `outs`: describes all
- * but the root and the counts of blocks. */
+/* A reduction of `ins` elements, of which this member gets `outs`: describes
+ * all but the root and the counts of blocks. */
 static inline bool sw_describe_reduction(sw_coll_call_t *k,
                                          const sw_datatype_t *d, MPI_Op op,
                                          const void *in, int64_t ins,

@@ -166,8 +166,8 @@ static bool needs_room(const sw_half_t *p)
            (p->form == SW_HALF_ROWS && !p->type->dense);
 }
 
-/* Room for the description of all blocks: of both sides first the data, then the
- * extents. Blocks of one dense type in a row need none. */
+/* Room for the description of all blocks: of both sides first the data, then
+ * the extents. Blocks of one dense type in a row need none. */
 static void *room_for(sw_moving_t *v, sw_coll_call_t *k)
 {
     size_t bytes = 2 * (size_t)k->c->n *

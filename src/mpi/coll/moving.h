@@ -29,8 +29,8 @@ typedef struct {
 void sw_moving_hold(sw_moving_t *v, sw_move_t *m, int n);
 void sw_moving_drop(const sw_move_t *m, int n);
 
-/* Describes the buffers of a call on `comm`, and packs what must be. *k must last
- * as long. `v` began as zeros, or was used before. */
+/* Describes the buffers of a call on `comm`, and packs what must be. *k must
+ * last as long. `v` began as zeros, or was used before. */
 void sw_moving_begin(sw_moving_t *v, sw_coll_call_t *k, MPI_Comm comm,
                      sw_coll_move_t *to);
 /* Everything has come (`done`), or not: unpacks what must be. `comm`: for the

@@ -4,8 +4,8 @@
  */
 #include "describe.h"
 
-/* The blocks of a stencil in one dimension, 2 on each side, find room beside the
- * call. */
+/* The blocks of a stencil in one dimension, 2 on each side, find room beside
+ * the call. */
 static bool describe(sw_coll_call_t *k, const sw_side_args_t *out,
                      const sw_side_args_t *in)
 {

@@ -1,6 +1,6 @@
 /*
- * sides.h - what the arguments of a neighbourhood collective say: blocks, one for
- * each edge. neighbour.c says which procedure has which arguments.
+ * sides.h - what the arguments of a neighbourhood collective say: blocks, one
+ * for each edge. neighbour.c says which procedure has which arguments.
  *
  * A block of an edge that leads nowhere (MPI_PROC_NULL) has no elements,
  * whatever the arguments say of it.

@@ -2,10 +2,10 @@
  * calls.h - the procedures of point-to-point messages: ours between near ranks
  * (near.h), else the host's.
  *
- * A function serves all forms of a procedure's counts. The entry of each form is
- * generated (calls/generate_entries.py). True: the call is ours, or the host has
- * raised its error, or has served it without keeping this thread (far.h); the
- * procedure returns *rc. False: the entry calls the host.
+ * A function serves all forms of a procedure's counts. The entry of each form
+ * is generated (calls/generate_entries.py). True: the call is ours, or the host
+ * has raised its error, or has served it without keeping this thread (far.h);
+ * the procedure returns *rc. False: the entry calls the host.
  */
 #ifndef SW_MPI_P2P_CALLS_H
 #define SW_MPI_P2P_CALLS_H

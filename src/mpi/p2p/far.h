@@ -2,9 +2,9 @@
  * far.h - messages of the host's: the procedures in which it may keep this
  * thread.
  *
- * While other ranks may wait for what this one does (sw_shadow_owing), no call stays in
- * the host: each becomes its nonblocking form, and is waited for with our
- * progress.
+ * While other ranks may wait for what this one does (sw_shadow_owing), no call
+ * stays in the host: each becomes its nonblocking form, and is waited for with
+ * our progress.
  */
 #ifndef SW_MPI_P2P_FAR_H
 #define SW_MPI_P2P_FAR_H

@@ -12,8 +12,8 @@
  * Where only some members are near, a receive from any source may get a message
  * of either matcher (either.h).
  *
- * Where the host goes on after a rank has died (mpi/base/failure.h) no ranks are
- * near: no wait here tells of a death.
+ * Where the host goes on after a rank has died (mpi/base/failure.h) no ranks
+ * are near: no wait here tells of a death.
  *
  * A call whose arguments are wrong goes to the host, which raises its error and
  * sends nothing.
@@ -27,8 +27,8 @@
 #include "mpi/base/roster.h"
 #include "mpi/request/shadow.h"
 
-/* Are there near ranks at all? Constant after MPI_Init, unless a benchmark wants
- * the host alone (node/control.h). */
+/* Are there near ranks at all? Constant after MPI_Init, unless a benchmark
+ * wants the host alone (node/control.h). */
 extern bool sw_near_on __attribute__((visibility("hidden")));
 extern bool sw_near_there __attribute__((visibility("hidden")));
 
@@ -97,10 +97,10 @@ typedef struct {
     int partner, tag;
 } sw_near_t;
 
-/* A processor hands a value from a store to a load that is no wider. For a wider
- * load it waits until both stores, and all before them, have reached the cache:
- * here those of the message before, whose lines come from another core. So a
- * description that was just written is read field by field. */
+/* A processor hands a value from a store to a load that is no wider. For a
+ * wider load it waits until both stores, and all before them, have reached the
+ * cache: here those of the message before, whose lines come from another core.
+ * So a description that was just written is read field by field. */
 #define SW_NEAR_FIELD(x)                                                \
     __extension__({                                                     \
         __auto_type field_ = (x);                                       \

@@ -137,8 +137,8 @@ static bool put_piece(sw_near_send_t *s)
     return true;
 }
 
-/* All pieces that there is a place for. True: that were all, or the receiver has
- * died. */
+/* All pieces that there is a place for. True: that were all, or the receiver
+ * has died. */
 static bool put_pieces(sw_near_send_t *s)
 {
     do

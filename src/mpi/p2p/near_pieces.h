@@ -1,6 +1,6 @@
 /*
- * near_pieces.h - messages that the receiver cannot read where they lie, and for
- * whose copy the arena has no room.
+ * near_pieces.h - messages that the receiver cannot read where they lie, and
+ * for whose copy the arena has no room.
  *
  * Such a message is offered without a slot. When it has met its receive, the
  * receiver pulls it: the sender then sends its bytes in pieces, through the
@@ -13,8 +13,8 @@
  *     PIECE (data)                -->    copies; after the last one it is done
  *
  * A sender serves the pulls of one receiver in their order. So a piece belongs
- * to the first pull from its sender that lacks bytes. A message without bytes is
- * one piece.
+ * to the first pull from its sender that lacks bytes. A message without bytes
+ * is one piece.
  */
 #ifndef SW_MPI_P2P_NEAR_PIECES_H
 #define SW_MPI_P2P_NEAR_PIECES_H

@@ -410,8 +410,8 @@ bool sw_near_send_forsaken(sw_near_send_t *s)
            sw_peer_gone(sw_roster.at[s->place].peer);
 }
 
-/* Has the receiver taken it, or does a copy lie aside? One that the receiver has
- * taken and could not read loses its slot: the receiver asks for pieces. */
+/* Has the receiver taken it, or does a copy lie aside? One that the receiver
+ * has taken and could not read loses its slot: the receiver asks for pieces. */
 static bool is_released(sw_near_send_t *s, bool sync)
 {
     if (!sw_slot_is(s->slot, SW_SLOT_TAKEN))

@@ -57,8 +57,9 @@ extern const sw_shadow_kind_t sw_near_isend_kind
     __attribute__((visibility("hidden")));
 
 void sw_near_sends_start(void);
-/* Go on with sends under way; the caller has the lock. Are there any? A thread of
- * the program then disposes of those that are over and that it has forgotten. */
+/* Go on with sends under way; the caller has the lock. Are there any? A thread
+ * of the program then disposes of those that are over and that it has
+ * forgotten. */
 void sw_near_sends_turn(void);
 void sw_near_sends_dispose(void);
 bool sw_near_sends_any(void);

@@ -18,8 +18,8 @@ typedef struct {
 extern const sw_shadow_kind_t sw_pair_kind
     __attribute__((visibility("hidden")));
 
-/* A new one, whose halves the caller begins, the receive first. `block` is freed
- * when it is over. */
+/* A new one, whose halves the caller begins, the receive first. `block` is
+ * freed when it is over. */
 sw_pair_t *sw_pair_new(MPI_Comm comm, void *block);
 /* Both halves have begun, or one has failed: *request is the pair, or this
  * returns the error, and nothing is under way. */

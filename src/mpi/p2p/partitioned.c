@@ -36,9 +36,9 @@ static void tell(const sw_partitioned_t *p, MPI_Status *status)
                                        sw_partitions_room(p)));
 }
 
-/* As in any receive, less may come than there is room for, and more is an error.
- * (MPI 4.1, 4.2 says nothing else. MPICH takes other sizes than the sender's for
- * MPI_ERR_OTHER, and Open MPI writes beyond the buffer.) */
+/* As in any receive, less may come than there is room for, and more is an
+ * error. (MPI 4.1, 4.2 says nothing else. MPICH takes other sizes than the
+ * sender's for MPI_ERR_OTHER, and Open MPI writes beyond the buffer.) */
 static int outcome(const sw_partitioned_t *p, int status)
 {
     MPI_Comm comm = p->shadow.comm->handle;
@@ -218,8 +218,8 @@ static bool has(const sw_partitioned_t *p, int partition)
     return partition >= 0 && partition < p->partitions;
 }
 
-/* May a call make partitions ready, all of which are there, if `right`? Else its
- * error is raised, and *result is what it returns. */
+/* May a call make partitions ready, all of which are there, if `right`? Else
+ * its error is raised, and *result is what it returns. */
 static bool may(const sw_partitioned_t *p, bool right, int *result)
 {
     int error = !p->sends || !p->shadow.active ? MPI_ERR_REQUEST

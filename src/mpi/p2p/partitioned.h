@@ -12,8 +12,8 @@
 
 #include "mpi/base/host.h"
 
-/* MPI_Psend_init, or MPI_Precv_init. True: it is ours, or the host has raised its
- * error; the procedure returns *rc. */
+/* MPI_Psend_init, or MPI_Precv_init. True: it is ours, or the host has raised
+ * its error; the procedure returns *rc. */
 bool sw_partitioned_init(bool sends, const void *buf, int partitions,
                          MPI_Count count, MPI_Datatype datatype, int peer,
                          int tag, MPI_Comm comm, MPI_Request *request,

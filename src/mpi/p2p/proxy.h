@@ -5,9 +5,9 @@
  * rank's program stays in the host, its helper matches for it. When a message
  * of ours comes for such a receive, the helper cannot ask the host whether the
  * receive is still open. A synchronous sender must go on all the same: the
- * program's call in the host may wait for that sender. But a synchronous send is
- * over when its receive is decided (MPI 4.1, 3.4). What the job sends then may
- * come through the host, and must not get the receive.
+ * program's call in the host may wait for that sender. But a synchronous send
+ * is over when its receive is decided (MPI 4.1, 3.4). What the job sends then
+ * may come through the host, and must not get the receive.
  *
  * So the host decides. The helper asks the sender, which waits in a call of
  * ours, for a proxy: an empty message through the host, with the same

@@ -10,7 +10,8 @@
 #include "near_receive.h"
 #include "pair.h"
 
-/* Halves, ours or the host's ------------------------------------------------- */
+/* Halves, ours or the host's -------------------------------------------------
+ */
 
 static int send(const void *buf, int64_t count, MPI_Datatype datatype,
                 int dest, int tag, MPI_Comm comm)
@@ -50,7 +51,8 @@ static int ireceive(void *buf, int64_t count, MPI_Datatype datatype,
                                      comm, request);
 }
 
-/* Both ----------------------------------------------------------------------- */
+/* Both -----------------------------------------------------------------------
+ */
 
 /* Post first, then send, then wait for both. */
 static int exchange(const sw_near_t *out, const sw_near_t *in,
@@ -163,7 +165,8 @@ bool sw_isendrecv(const void *sendbuf, int64_t sendcount,
     return ours || *rc != MPI_SUCCESS;
 }
 
-/* In place --------------------------------------------------------------------- */
+/* In place
+ * --------------------------------------------------------------------- */
 
 /* A copy of what is sent, in *block. */
 static const void *aside(const void *buf, int64_t count,

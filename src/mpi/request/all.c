@@ -51,10 +51,11 @@ static int test_one(sw_batch_t *b, int i, int *flag)
     return MPI_ERR_IN_STATUS;
 }
 
-/* Complete the request at b->first; false: it could not be. While others may wait
- * for what we do in between, the host is asked for one alone: a question for
- * eight, or for all, takes so much longer that messages come more slowly. (And
- * MPICH and its kin end the program in some MPI_Testall; see SW_TESTALL_ENDS.) */
+/* Complete the request at b->first; false: it could not be. While others may
+ * wait for what we do in between, the host is asked for one alone: a question
+ * for eight, or for all, takes so much longer that messages come more slowly.
+ * (And MPICH and its kin end the program in some MPI_Testall; see
+ * SW_TESTALL_ENDS.) */
 static bool advance(sw_batch_t *b, int *raised)
 {
     int i = b->first, flag = 0, rc = MPI_SUCCESS;

@@ -24,9 +24,9 @@ static inline bool sw_complete_testall_over(int flag, int rc)
     return flag || (rc != MPI_SUCCESS && !SW_TESTALL_ENDS);
 }
 
-/* A request of the host's that is complete for ever, and that a program may hold
- * any number of times: what Open MPI gives for a send to MPI_PROC_NULL. (Other
- * hosts count the uses of theirs.) MPI_REQUEST_NULL: none is known. */
+/* A request of the host's that is complete for ever, and that a program may
+ * hold any number of times: what Open MPI gives for a send to MPI_PROC_NULL.
+ * (Other hosts count the uses of theirs.) MPI_REQUEST_NULL: none is known. */
 extern MPI_Request sw_request_done __attribute__((visibility("hidden")));
 
 static inline bool sw_request_is_done(MPI_Request request)
@@ -43,9 +43,9 @@ typedef struct {
     unsigned turns;
 } sw_idle_t;
 
-/* No turn has ended the wait so far. It ends with, or soon after, a ring of this
- * doorbell. NULL: the host may end it, and no rank sleeps. sw_idle_end follows
- * the last one. */
+/* No turn has ended the wait so far. It ends with, or soon after, a ring of
+ * this doorbell. NULL: the host may end it, and no rank sleeps. sw_idle_end
+ * follows the last one. */
 void sw_idle(sw_idle_t *idle, sw_doorbell_t *bell);
 void sw_idle_end(sw_idle_t *idle);
 /* The doorbell counts only then. */
@@ -54,7 +54,8 @@ static inline bool sw_idle_is_long(const sw_idle_t *idle)
     return idle->turns >= 64;
 }
 
-/* The doorbell that rings when the state of an open request changes; or NULL. */
+/* The doorbell that rings when the state of an open request changes; or NULL.
+ */
 static inline sw_doorbell_t *sw_shadow_bell(sw_shadow_t *s)
 {
     return s && s->active && s->kind->bell ? s->kind->bell(s) : NULL;

@@ -208,8 +208,8 @@ static inline void sw_win_count(int deed, size_t bytes)
 }
 
 /* The host has made a window (if rc is MPI_SUCCESS): of the program's memory,
- * which is shown at `shown`; of memory that the host has allocated; of none yet.
- * Each returns rc. */
+ * which is shown at `shown`; of memory that the host has allocated; of none
+ * yet. Each returns rc. */
 uint64_t sw_win_settle(const void *base, MPI_Aint size);
 int sw_win_created(int rc, void *base, MPI_Aint size, int64_t unit,
                    uint64_t shown, MPI_Comm comm, const MPI_Win *win);

@@ -53,8 +53,8 @@ void sw_arena_start(void);
 
 /* Which place in the arena's file belongs to `p`, or UINT64_MAX if [p, p+n) is
  * not wholly inside one range. The address is ours; that says nothing of what
- * peers see at this place. They see memory that sw_show_at_birth or sw_show finds
- * (show.h). */
+ * peers see at this place. They see memory that sw_show_at_birth or sw_show
+ * finds (show.h). */
 static inline uint64_t sw_arena_offset(const void *p, size_t n)
 {
     for (int i = 0; i < sw_arena.count; i++) {

@@ -30,10 +30,10 @@
  * is paid by many pages. The call runs without the lock: the extent is out of
  * the bins then.
  *
- * A program whose blocks never fit into its holes would give back in each of its
- * steps what the next one touches anew. So the slack doubles, up to that most,
- * whenever as much has been given back. In all, a program touches its memory
- * anew a few times at most, however long it runs.
+ * A program whose blocks never fit into its holes would give back in each of
+ * its steps what the next one touches anew. So the slack doubles, up to that
+ * most, whenever as much has been given back. In all, a program touches its
+ * memory anew a few times at most, however long it runs.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE

@@ -216,8 +216,8 @@ bool sw_show_next(uint64_t *first, uint64_t end, uint64_t *pages);
 void sw_show_forked(void);
 void sw_show_unhold(void);
 
-/* Something was said of blocks in [sw_arena_said_low, sw_arena_said_high). Few programs say
- * anything. */
+/* Something was said of blocks in [sw_arena_said_low, sw_arena_said_high). Few
+ * programs say anything. */
 extern _Atomic uintptr_t sw_arena_said_low, sw_arena_said_high;
 bool sw_arena_said_end_slow(uint32_t page, uint32_t pages);
 

@@ -203,8 +203,8 @@ SW_API int sw_os_process_start(pid_t pid, uint64_t *start);
 SW_API int sw_os_thread_sleeps(pid_t pid, pid_t thread);
 /* How often the calling thread has given up its core to wait for something. */
 SW_API uint64_t sw_os_waits(void);
-/* The calling thread's use of its core: ns it has run, and how often it has lost
- * the core - by waiting, or because the system has taken the core. */
+/* The calling thread's use of its core: ns it has run, and how often it has
+ * lost the core - by waiting, or because the system has taken the core. */
 typedef struct {
     uint64_t ran, waits, taken;
 } sw_os_core_t;

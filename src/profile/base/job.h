@@ -46,7 +46,8 @@ typedef struct {
     uint64_t posted_most;           /* receives at a time                   */
 } sw_job_matched_t;
 
-/* Asks the room of messages. Safe in a signal handler. NULL: it matches none. */
+/* Asks the room of messages. Safe in a signal handler. NULL: it matches none.
+ */
 SW_API extern void (*sw_job_matched)(sw_job_matched_t *to);
 
 /* Fill in what the process knows of itself: program, arguments, node. */

@@ -3,8 +3,9 @@
  *
  * Each rank adds up its own records by procedure. Rank 0 adds up the ranks and
  * prints the sums. It reads no file and starts no program, and its work grows
- * with the procedures, not with the records of a rank. Names of call sites and findings take longer, so `straightway report` makes those. Its
- * numbers and these are the same (straightway/profile/resolving.py).
+ * with the procedures, not with the records of a rank. Names of call sites and
+ * findings take longer, so `straightway report` makes those. Its numbers and
+ * these are the same (straightway/profile/resolving.py).
  *
  * A rank's sums travel as rows of one size. Rank 0 can take them in pieces of
  * any number of rows.

@@ -4,10 +4,10 @@
  * A receive from any source, or with any tag, tells whose message it takes only
  * when it is over. Its process then posts the stamp, with the time at which it
  * posted the receive. The sender's call may be over before. So a sender that
- * finds no stamp notes the look, and looks again in later calls, each time after
- * twice as long. What it finds is added to the record of its call: the receiver
- * came while the call was under way. A stamp from after the call says that the
- * call did not wait for it, and so does none.
+ * finds no stamp notes the look, and looks again in later calls, each time
+ * after twice as long. What it finds is added to the record of its call: the
+ * receiver came while the call was under way. A stamp from after the call says
+ * that the call did not wait for it, and so does none.
  *
  * A look is for a call that was sampled, so there are few. A ring has the last
  * ones; an older one that found nothing is forgotten. All of it is the thread's

@@ -64,8 +64,8 @@ static inline void sw_pending_placed(const sw_pending_t *pending)
 /* Remembers an entry, in place of any other with its request. False: no
  * memory. */
 SW_API bool sw_pending_add(const sw_pending_t *pending);
-/* The same. Returns the name of the other, which no other thread is told then; 0:
- * there is none, or it is persistent. */
+/* The same. Returns the name of the other, which no other thread is told then;
+ * 0: there is none, or it is persistent. */
 SW_API uint32_t sw_pending_replace(const sw_pending_t *pending);
 /* The request has completed: copies its entry to *to, and forgets it. A
  * persistent one stays, and becomes inactive. False: the table has no such

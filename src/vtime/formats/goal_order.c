@@ -203,7 +203,8 @@ static bool in_a_circle(const order_t *o)
 
 typedef enum { WRITTEN, OPEN, FAILED } outcome_t;
 
-/* The functions that say why something fails return false; a try FAILED then. */
+/* The functions that say why something fails return false; a try FAILED then.
+ */
 static outcome_t failed(bool said)
 {
     return said ? WRITTEN : FAILED;

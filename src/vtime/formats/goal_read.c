@@ -4,8 +4,8 @@
  * A rank's operations there are a graph. goal_order.c puts them into the one
  * order that it allows, or writes the graph. This file reads the text.
  *
- * An operation without "cpu" is the first processor's, cpu 0. Network interfaces
- * ("nic") are not told apart.
+ * An operation without "cpu" is the first processor's, cpu 0. Network
+ * interfaces ("nic") are not told apart.
  */
 #include "goal_order.h"
 #include "vtime/base/lookup.h"

@@ -1,5 +1,6 @@
 /*
- * file_decode.c - one operation out of the bytes of a file; see opfile_format.h.
+ * file_decode.c - one operation out of the bytes of a file; see
+ * opfile_format.h.
  *
  * Each number is looked at: ranks that are there, contexts that are known and
  * have the rank as a member, times whose sum fits.

@@ -19,10 +19,11 @@
 
 #define SW_OP_ANY (-1)          /* any source, any tag */
 
-/* Collectives have MPI's numbers (sw_collective_t), but for those of neighbours,
- * which are messages here. Two of the engine's own are in their place: `other`
- * stands for what communicates among all members without data of the program's,
- * as making a communicator or a window does; and a fence. Files have the numbers.
+/* Collectives have MPI's numbers (sw_collective_t), but for those of
+ * neighbours, which are messages here. Two of the engine's own are in their
+ * place: `other` stands for what communicates among all members without data of
+ * the program's, as making a communicator or a window does; and a fence. Files
+ * have the numbers.
  */
 typedef enum {
 #define SW_OF_ALL(NUMBER, NAME, ...) SW_COLLECTIVE_##NAME = NUMBER,

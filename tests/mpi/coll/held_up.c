@@ -2,9 +2,9 @@
  * held_up.c - collectives go on while a member is in a call of the host's.
  *
  * Every member starts more collectives than can be under way in shared memory
- * at a time. Some of them are large. One member completes them first, then makes
- * a communicator. The others make the communicator first, which blocks until
- * that member comes.
+ * at a time. Some of them are large. One member completes them first, then
+ * makes a communicator. The others make the communicator first, which blocks
+ * until that member comes.
  *
  * With THREAD_LOCAL each thread has so many bytes of its own. With LAST_THREAD
  * the ranks become that user after MPI_Init, and the system gives them no more

@@ -1,9 +1,9 @@
 /*
  * near_ends.c - what the standard allows with nonblocking neighbourhood
  * collectives, and few programs do: the communicator is freed, and datatypes
- * are; a member goes into a call of the host's before it knows which blocks come
- * on its edges; wrong arguments; members without edges; many at once. Persistent
- * ones outlive their communicator and datatypes, too.
+ * are; a member goes into a call of the host's before it knows which blocks
+ * come on its edges; wrong arguments; members without edges; many at once.
+ * Persistent ones outlive their communicator and datatypes, too.
  */
 #include "mpi/test.h"
 
@@ -119,7 +119,8 @@ static void freed_datatype(void)
                   "a freed datatype: %d at %d, %d", grid[i][j], i, j);
 }
 
-/* The host judges at the member that is wrong, which then does as the others. */
+/* The host judges at the member that is wrong, which then does as the others.
+ */
 static void wrong_arguments(void)
 {
     int one[2] = { world_rank, world_rank }, got[2] = { -1, -1 };

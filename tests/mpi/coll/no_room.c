@@ -1,7 +1,7 @@
 /*
- * no_room.c - nonblocking collectives where there is no room at all for what the
- * members share. Either all of them complete one with the right result, or all
- * of them learn from its error class that there is no memory.
+ * no_room.c - nonblocking collectives where there is no room at all for what
+ * the members share. Either all of them complete one with the right result, or
+ * all of them learn from its error class that there is no memory.
  */
 #include "mpi/test.h"
 

@@ -89,7 +89,8 @@ static void overtaken(void)
               "overtaken: wrong at %d", i);
 }
 
-/* The host judges at the member that is wrong, which then does as the others. */
+/* The host judges at the member that is wrong, which then does as the others.
+ */
 static void wrong_arguments(void)
 {
     int one = 1, sum = 0;
@@ -145,7 +146,8 @@ static void freed_operation(void)
     MPI_Type_free(&two);
     CHECK(op == MPI_OP_NULL, "an operation is freed, and not null");
     MPI_Waitall(2, q, MPI_STATUSES_IGNORE);
-    /* The operation is not associative: of more operands, many sums are right. */
+    /* The operation is not associative: of more operands, many sums are right.
+     */
     for (int i = 0; i < 2 * N && world_size == 2; i++) {
         CHECK(sums[0][i] == 2 * i + i + 1, "a freed operation's sum is %d",
               sums[0][i]);

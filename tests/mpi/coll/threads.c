@@ -5,8 +5,8 @@
  *   threads [THREADS [CALLS]]
  *
  * Each thread has two communicators of its own, whose members come in opposite
- * orders. Its peers on the other ranks make the same calls on them, blocking and
- * nonblocking ones, while one more nonblocking one is pending. Meanwhile
+ * orders. Its peers on the other ranks make the same calls on them, blocking
+ * and nonblocking ones, while one more nonblocking one is pending. Meanwhile
  * the threads send messages around in MPI_COMM_WORLD, under tags of their own.
  * Each also asks for the time, which must not go back.
  *

@@ -5,7 +5,8 @@
  *   dead_partner REPORT [late]
  *
  * Rank 2 of 3 dies; late: while rank 0 waits for it. Rank 0 then waits for its
- * messages in each way that there is, and writes to REPORT which errors it gets.
+ * messages in each way that there is, and writes to REPORT which errors it
+ * gets.
  */
 #include "mpi/test.h"
 

@@ -1,7 +1,7 @@
 /*
- * partitioned_ends.c - what MPI allows around partitioned messages. A host keeps
- * the receiver, a communicator is freed, requests complete among others or never
- * start. There is room for more than is sent, or for less.
+ * partitioned_ends.c - what MPI allows around partitioned messages. A host
+ * keeps the receiver, a communicator is freed, requests complete among others
+ * or never start. There is room for more than is sent, or for less.
  */
 #include "mpi/test.h"
 

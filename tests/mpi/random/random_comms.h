@@ -56,8 +56,8 @@ static void slot_free(slot_t *s)
     s->member = NULL;
 }
 
-/* Two groups of the parent's members, drawn at random but for its ranks 0 and 1,
- * meet in an intercommunicator, which is merged. Either may come first. */
+/* Two groups of the parent's members, drawn at random but for its ranks 0 and
+ * 1, meet in an intercommunicator, which is merged. Either may come first. */
 static MPI_Comm merged_from_two(const slot_t *parent, uint64_t key)
 {
     MPI_Comm half, inter, made;

@@ -3,7 +3,8 @@
  *
  * In each case rank 1 sends, and rank 0 receives a tenth of a second later.
  * Each case is a region of its own, named after it. In those that begin with
- * "early" rank 0 has posted the receive before. Usage: profile_anybody, 2 ranks.
+ * "early" rank 0 has posted the receive before. Usage: profile_anybody, 2
+ * ranks.
  */
 #define _GNU_SOURCE
 #include <mpi.h>

@@ -3,8 +3,8 @@
  *
  * Usage: profile_ends abort|error|exit|_exit|quick_exit|execv|execlp|segv|term|
  * wait|finalized. The last rank does it after ten barriers; in `wait` all ranks
- * then wait to be killed, as rank 0 says. In `finalized` all ranks go elsewhere,
- * and leave MPI, after which the last rank exits with an error.
+ * then wait to be killed, as rank 0 says. In `finalized` all ranks go
+ * elsewhere, and leave MPI, after which the last rank exits with an error.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE

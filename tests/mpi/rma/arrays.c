@@ -1,6 +1,6 @@
 /*
- * arrays.c - a global array as libraries over MPI make it: blocks of it lie in a
- * window on all ranks. Ranks get, put and accumulate patches, which lie on
+ * arrays.c - a global array as libraries over MPI make it: blocks of it lie in
+ * a window on all ranks. Ranks get, put and accumulate patches, which lie on
  * several ranks. A counter hands tasks out.
  *
  *   arrays SEED TIMES

@@ -1,6 +1,6 @@
 /*
- * dynamic_far.c - a dynamic window among ranks of which some have not mapped the
- * others' arenas: little address space is left to them. Puts, gets and
+ * dynamic_far.c - a dynamic window among ranks of which some have not mapped
+ * the others' arenas: little address space is left to them. Puts, gets and
  * accumulates of all ranks at once must come out right.
  */
 #include "mpi/test.h"

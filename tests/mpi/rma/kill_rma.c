@@ -4,8 +4,8 @@
  *   kill_rma HOW [KIND]      lock | post | fence | midst
  *                            created | allocated | shared | dynamic
  *
- * In the midst of accesses a timer kills it, wherever it is. The job must end by
- * itself about as fast as the host ends it; this program never ends well.
+ * In the midst of accesses a timer kills it, wherever it is. The job must end
+ * by itself about as fast as the host ends it; this program never ends well.
  */
 #include "mpi/test.h"
 #include <signal.h>

@@ -1,6 +1,6 @@
 /*
- * span_pending.c - the host's own collectives are pending on a communicator over
- * several nodes while blocking ones of ours run there.
+ * span_pending.c - the host's own collectives are pending on a communicator
+ * over several nodes while blocking ones of ours run there.
  *
  *   span_pending [ROUNDS]
  *

@@ -1,7 +1,7 @@
 /*
  * Ranks whose operations are a partial order, against times by hand; and
- * LogGOPSim's rule, against what LogGOPSim says. o = 10, o' = 20, L = 100, g = 5,
- * G = 1 (ranks.h).
+ * LogGOPSim's rule, against what LogGOPSim says. o = 10, o' = 20, L = 100, g =
+ * 5, G = 1 (ranks.h).
  */
 #include "ranks.h"
 
@@ -24,8 +24,8 @@ static void needs(ranks_t *r, uint32_t rank, int back, uint32_t what)
                             .tag = back, .request = what});
 }
 
-/* Two chains, each behind a message of its own. That of rank 2 is first, at 111,
- * then that of rank 1, at 1111: no order of the two waits is right. */
+/* Two chains, each behind a message of its own. That of rank 2 is first, at
+ * 111, then that of rank 1, at 1111: no order of the two waits is right. */
 static void whichever_is_first(void)
 {
     for (int late = 1; late <= 2; late++) {
@@ -204,7 +204,8 @@ static void on_a_small_stack(void *(*run)(void *))
     pthread_attr_destroy(&small);
 }
 
-/* LogGOPSim's rule ---------------------------------------------------------- */
+/* LogGOPSim's rule ----------------------------------------------------------
+ */
 
 static ranks_t *loggopsim(uint32_t n)
 {

@@ -189,7 +189,8 @@ static ranks_t *timed(uint32_t n)
     return r;
 }
 
-/* `times` operations of `bytes` in a window, and a flush; when they are over. */
+/* `times` operations of `bytes` in a window, and a flush; when they are over.
+ */
 static void takes_as_measured(unsigned window_of, unsigned what, int times,
                               uint64_t bytes, unsigned flags, sw_ps_t time)
 {

@@ -5,16 +5,16 @@
  * before the receive is complete. The processor takes one at a time, in the
  * order in which they become ready, and only while its rank waits in a call:
  * while the rank computes, they stand in line. So waiting overlaps with
- * anything, receiving with nothing. LogGOPSim and SMPI do so, and so does an MPI
- * without a thread of its own. A test takes all that is in line.
+ * anything, receiving with nothing. LogGOPSim and SMPI do so, and so does an
+ * MPI without a thread of its own. A test takes all that is in line.
  *
  *     READY    a receive comes in line at this time
  *     HANDS    the processor is free: the first in line begins, for o'
  *     WAKE     what the rank waits for is complete, and it goes on
  *
- * Strands run ahead of the events, so nothing begins but at an event. And a rank
- * with open receives leaves a wait by an event, even if the engine knows the
- * time before: the rank would else have computed before its messages come.
+ * Strands run ahead of the events, so nothing begins but at an event. And a
+ * rank with open receives leaves a wait by an event, even if the engine knows
+ * the time before: the rank would else have computed before its messages come.
  *
  * A nonblocking collective by messages goes on while its rank computes, and has
  * a processor of its own. So has each message of a rank with threads.

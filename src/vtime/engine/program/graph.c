@@ -242,9 +242,9 @@ static bool start(sw_engine_t *engine, sw_rank_t *rank, uint32_t number,
     return true;
 }
 
-/* It has begun, or is over: what needs that may begin. A receive begins at once,
- * and what needs its beginning comes next, before its neighbours. A file may
- * have a chain of any length, so the way back stands in the nodes. */
+/* It has begun, or is over: what needs that may begin. A receive begins at
+ * once, and what needs its beginning comes next, before its neighbours. A file
+ * may have a chain of any length, so the way back stands in the nodes. */
 static void met(sw_engine_t *engine, sw_rank_t *rank, uint32_t number,
                 bool begun, sw_ps_t time)
 {
@@ -319,7 +319,8 @@ static void is_over(sw_engine_t *engine, sw_rank_t *rank, uint32_t number,
         all_over(engine, rank, time);
 }
 
-/* A processor --------------------------------------------------------------- */
+/* A processor ---------------------------------------------------------------
+ */
 
 static void compute(sw_engine_t *engine, sw_rank_t *rank, cpu_t *cpu,
                     uint32_t number, sw_ps_t now)
@@ -427,7 +428,8 @@ static void look(sw_engine_t *engine, sw_rank_t *rank, uint32_t number,
                 : sw_ps_max(cpu->free, later == SW_PS_NEVER ? 0 : later));
 }
 
-/* From outside --------------------------------------------------------------- */
+/* From outside ---------------------------------------------------------------
+ */
 
 void sw_graph_received(sw_engine_t *engine, sw_request_t *r, sw_ps_t at,
                        sw_ps_t time)
