@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-#define LONG_ENOUGH 200e-6      /* seconds */
+#define LONG_ENOUGH 200e-6 /* seconds */
 enum { MEASUREMENTS = 20 };
 
 static double turn_seconds;

@@ -18,35 +18,36 @@
 #define SW_BENCH_SIZES 256
 
 /* The memory of bench pingpong's messages. */
-typedef enum {
-    SW_BENCH_HEAP, SW_BENCH_STACK, SW_BENCH_MMAP
-} sw_bench_memory_t;
+typedef enum { SW_BENCH_HEAP, SW_BENCH_STACK, SW_BENCH_MMAP } sw_bench_memory_t;
 
 /* The memory of windows: of MPI_Win_create on the heap, allocated by the MPI in
  * two ways, attached, or of MPI_Win_create in a private mapping. */
 typedef enum {
-    SW_BENCH_CREATED, SW_BENCH_ALLOCATED, SW_BENCH_SHARED, SW_BENCH_DYNAMIC,
+    SW_BENCH_CREATED,
+    SW_BENCH_ALLOCATED,
+    SW_BENCH_SHARED,
+    SW_BENCH_DYNAMIC,
     SW_BENCH_MAPPED
 } sw_bench_windows_t;
 
 typedef struct {
-    const char *ops;                /* collectives: comma-separated names   */
-    const char *overlap;            /* or else nonblocking ones: the same   */
-    const char *onesided;           /* or else one-sided ones: the same     */
-    const char *patterns;           /* or else pingpong: the same           */
-    const char *kernels;            /* or else datatypes: the same          */
-    const char *items;              /* or else profile: the same            */
-    const char *placement;          /* or else placement.c: a file with one
+    const char *ops;             /* collectives: comma-separated names */
+    const char *overlap;         /* or else nonblocking ones: the same */
+    const char *onesided;        /* or else one-sided ones: the same */
+    const char *patterns;        /* or else pingpong: the same */
+    const char *kernels;         /* or else datatypes: the same */
+    const char *items;           /* or else profile: the same */
+    const char *placement;       /* or else placement.c: a file with one
                                      * value of JSON that describes the
-                                     * node, or -                           */
-    size_t size[SW_BENCH_SIZES];    /* bytes per rank, per message; for
+                                     * node, or - */
+    size_t size[SW_BENCH_SIZES]; /* bytes per rank, per message; for
                                      * datatypes the least and the most,
-                                     * for profile none                     */
+                                     * for profile none */
     int size_count;
-    double seconds;                 /* budget of one cell                   */
-    const char *out;                /* file for rank 0's lines of JSON      */
-    unsigned seed;                  /* of the shuffled order                */
-    int (*accelerate)(int on);      /* NULL: nothing preloaded              */
+    double seconds;            /* budget of one cell */
+    const char *out;           /* file for rank 0's lines of JSON */
+    unsigned seed;             /* of the shuffled order */
+    int (*accelerate)(int on); /* NULL: nothing preloaded */
 
     /* Of collectives, and of the pattern pingpong: each call comes after a
      * computation (computing.h), which goes through so many bytes. */
@@ -54,36 +55,36 @@ typedef struct {
     size_t swept;
 
     /* Of collectives alone. */
-    bool each_way;                  /* over nodes, leaders and lanes forced,
-                                     * too (mpi/base/span_way.h)            */
-    int run;                        /* doubles in a row, with gaps as long
-                                     * between the rows; 0: no gaps         */
+    bool each_way; /* over nodes, leaders and lanes forced,
+                                     * too (mpi/base/span_way.h) */
+    int run;       /* doubles in a row, with gaps as long
+                                     * between the rows; 0: no gaps */
 
     /* Of nonblocking collectives alone. */
-    int tests;                      /* calls of MPI_Test in a computation   */
+    int tests; /* calls of MPI_Test in a computation */
 
     /* Of one-sided operations alone. */
     sw_bench_windows_t windows;
 
     /* Of pingpong alone. */
-    const char *protocols;          /* one column for each: ladder.h        */
-    int window;                     /* messages under way at once           */
-    size_t offset[2];               /* of messages sent and received, from
-                                     * the start of a page                  */
-    size_t cold;                    /* bytes to walk through; 0: warm       */
+    const char *protocols; /* one column for each: ladder.h */
+    int window;            /* messages under way at once */
+    size_t offset[2];      /* of messages sent and received, from
+                                     * the start of a page */
+    size_t cold;           /* bytes to walk through; 0: warm */
     sw_bench_memory_t memory;
 
     /* Of datatypes alone. */
-    const char *data;               /* fresh, untouched, or both            */
-    bool published;                 /* only the sizes of papers             */
+    const char *data; /* fresh, untouched, or both */
+    bool published;   /* only the sizes of papers */
 
     /* Of profile alone. */
-    bool paused;                    /* MPI_Pcontrol(0) before it begins     */
+    bool paused; /* MPI_Pcontrol(0) before it begins */
 
     /* Of placement alone. */
-    bool between;                   /* measure messages between nodes       */
+    bool between; /* measure messages between nodes */
 
-    bool corrupt;                   /* spoil received data: is it found?    */
+    bool corrupt; /* spoil received data: is it found? */
 } sw_bench_plan_t;
 
 /* Run the plan; the exit status. */

@@ -39,8 +39,8 @@ static void fill(sw_result_t result)
 {
     for (int n = 0; n < b->blocks; n++)
         for (int i = 0; i < b->count; i++)
-            b->in[at(n, i)] =
-                value(b->rank, result == SW_MADE_FOR_ME ? n / 2 : n, i);
+            b->in[at(n, i)] = value(b->rank,
+                                    result == SW_MADE_FOR_ME ? n / 2 : n, i);
 }
 
 /* True when element i of block n of `out` is defined; *want is its value. */
@@ -48,23 +48,12 @@ static bool expected(sw_result_t result, int n, int i, double *want)
 {
     int rank = b->rank, ranks = b->ranks;
     switch (result) {
-    case SW_NOTHING:
-        return false;
-    case SW_ROOTS:
-        *want = value(0, 0, i);
-        return rank != 0 && n == 0;
-    case SW_GATHERED:
-        *want = value(n, 0, i);
-        return rank == 0 && n < ranks;
-    case SW_SCATTERED:
-        *want = value(0, rank, i);
-        return n == 0;
-    case SW_ALLGATHERED:
-        *want = value(n, 0, i);
-        return n < ranks;
-    case SW_TRANSPOSED:
-        *want = value(n, rank, i);
-        return n < ranks;
+    case SW_NOTHING: return false;
+    case SW_ROOTS: *want = value(0, 0, i); return rank != 0 && n == 0;
+    case SW_GATHERED: *want = value(n, 0, i); return rank == 0 && n < ranks;
+    case SW_SCATTERED: *want = value(0, rank, i); return n == 0;
+    case SW_ALLGATHERED: *want = value(n, 0, i); return n < ranks;
+    case SW_TRANSPOSED: *want = value(n, rank, i); return n < ranks;
     case SW_FROM_NEIGHBOURS:
         *want = n < 4 ? value(b->source[n], 0, i) : 0;
         return n < 4;
@@ -74,15 +63,9 @@ static bool expected(sw_result_t result, int n, int i, double *want)
     case SW_SUM_AT_ROOT:
         *want = sum(0, ranks, 0, i);
         return rank == 0 && n == 0;
-    case SW_SUM:
-        *want = sum(0, ranks, 0, i);
-        return n == 0;
-    case SW_SUM_OF_MINE:
-        *want = sum(0, ranks, rank, i);
-        return n == 0;
-    case SW_SUM_TO_ME:
-        *want = sum(0, rank + 1, 0, i);
-        return n == 0;
+    case SW_SUM: *want = sum(0, ranks, 0, i); return n == 0;
+    case SW_SUM_OF_MINE: *want = sum(0, ranks, rank, i); return n == 0;
+    case SW_SUM_TO_ME: *want = sum(0, rank + 1, 0, i); return n == 0;
     case SW_SUM_BEFORE_ME:
         *want = sum(0, rank, 0, i);
         return n == 0 && rank > 0;
@@ -115,15 +98,19 @@ bool sw_blocks_right(sw_result_t result)
 size_t sw_blocks_sent(sw_result_t result)
 {
     return result == SW_SCATTERED || result == SW_TRANSPOSED ||
-           result == SW_SUM_OF_MINE ? (size_t)b->ranks
-         : result == SW_MADE_FOR_ME ? 4 : 1;
+                   result == SW_SUM_OF_MINE
+               ? (size_t)b->ranks
+           : result == SW_MADE_FOR_ME ? 4
+                                      : 1;
 }
 
 size_t sw_blocks_received(sw_result_t result)
 {
     return result == SW_GATHERED || result == SW_ALLGATHERED ||
-           result == SW_TRANSPOSED ? (size_t)b->ranks
-         : result == SW_FROM_NEIGHBOURS || result == SW_MADE_FOR_ME ? 4 : 1;
+                   result == SW_TRANSPOSED
+               ? (size_t)b->ranks
+           : result == SW_FROM_NEIGHBOURS || result == SW_MADE_FOR_ME ? 4
+                                                                      : 1;
 }
 
 bool sw_blocks_reduce(sw_result_t result)
@@ -140,8 +127,7 @@ static void describe(int in_a_row)
     if (!b->run)
         return;
     MPI_Datatype vector;
-    MPI_Type_vector(b->count / b->run, b->run, 2 * b->run, MPI_DOUBLE,
-                    &vector);
+    MPI_Type_vector(b->count / b->run, b->run, 2 * b->run, MPI_DOUBLE, &vector);
     MPI_Type_create_resized(vector, 0, (MPI_Aint)(16 * (size_t)b->count),
                             &b->type);
     MPI_Type_commit(&b->type);
@@ -187,12 +173,15 @@ static bool make_buffers(void)
     b->addresses = malloc(n * sizeof *b->addresses);
     b->types = malloc(n * sizeof *b->types);
     int good = b->in && b->out && b->counts && b->places && b->byte_places &&
-               b->addresses && b->types, all;
+               b->addresses && b->types,
+        all;
     MPI_Allreduce(&good, &all, 1, MPI_INT, MPI_LAND, b->comm);
     if (!all) {
         if (b->rank == 0)
-            fprintf(stderr, "straightway-bench: no memory for two buffers of "
-                    "%zu bytes per rank\n", n * largest);
+            fprintf(stderr,
+                    "straightway-bench: no memory for two buffers of "
+                    "%zu bytes per rank\n",
+                    n * largest);
         return false;
     }
     memset(b->in, 1, n * largest);
@@ -206,8 +195,7 @@ static void make_grid(void)
     MPI_Dims_create(b->ranks, 2, dims);
     MPI_Cart_create(b->comm, 2, dims, periodic, 0, &b->grid);
     for (int d = 0; d < 2; d++)
-        MPI_Cart_shift(b->grid, d, 1, &b->source[2 * d],
-                       &b->source[2 * d + 1]);
+        MPI_Cart_shift(b->grid, d, 1, &b->source[2 * d], &b->source[2 * d + 1]);
     b->blocks = b->ranks > 4 ? b->ranks : 4;
 }
 

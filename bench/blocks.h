@@ -23,27 +23,31 @@
 
 /* The blocks that `out` must contain in the end. */
 typedef enum {
-    SW_NOTHING,         /* no data                                          */
-    SW_ROOTS,           /* every rank but 0: rank 0's block 0               */
-    SW_GATHERED,        /* rank 0: block 0 of every rank                    */
-    SW_SCATTERED,       /* every rank: its block of rank 0                  */
-    SW_ALLGATHERED,     /* every rank: block 0 of every rank                */
-    SW_TRANSPOSED,      /* every rank: its block of every rank              */
-    SW_FROM_NEIGHBOURS, /* every rank: block 0 of each neighbour            */
+    SW_NOTHING,         /* no data */
+    SW_ROOTS,           /* every rank but 0: rank 0's block 0 */
+    SW_GATHERED,        /* rank 0: block 0 of every rank */
+    SW_SCATTERED,       /* every rank: its block of rank 0 */
+    SW_ALLGATHERED,     /* every rank: block 0 of every rank */
+    SW_TRANSPOSED,      /* every rank: its block of every rank */
+    SW_FROM_NEIGHBOURS, /* every rank: block 0 of each neighbour */
     SW_MADE_FOR_ME,     /* every rank: a block of each neighbour, of the same
-                           dimension: which of the two, hosts differ in     */
-    SW_SUM_AT_ROOT, SW_SUM, SW_SUM_OF_MINE, SW_SUM_TO_ME, SW_SUM_BEFORE_ME
+                           dimension: which of the two, hosts differ in */
+    SW_SUM_AT_ROOT,
+    SW_SUM,
+    SW_SUM_OF_MINE,
+    SW_SUM_TO_ME,
+    SW_SUM_BEFORE_ME
 } sw_result_t;
 
 typedef struct {
     MPI_Comm comm, grid;
     int rank, ranks;
-    int source[4];          /* in the grid: from where the blocks come      */
-    int blocks;             /* in a buffer: one for each rank, or edge      */
-    double *in, *out;       /* blocks * count doubles each, and gaps        */
-    int count;              /* doubles in a block of this cell              */
-    int run;                /* so many in a row; 0: there are no gaps       */
-    int items;              /* elements of `type` in a block                */
+    int source[4];    /* in the grid: from where the blocks come */
+    int blocks;       /* in a buffer: one for each rank, or edge */
+    double *in, *out; /* blocks * count doubles each, and gaps */
+    int count;        /* doubles in a block of this cell */
+    int run;          /* so many in a row; 0: there are no gaps */
+    int items;        /* elements of `type` in a block */
     MPI_Datatype type;
     int *counts, *places, *byte_places;
     MPI_Aint *addresses;

@@ -10,8 +10,7 @@
 
 #include "node/control.h"
 
-static int after_computing(const sw_operation_t *op, int calls,
-                           double *seconds)
+static int after_computing(const sw_operation_t *op, int calls, double *seconds)
 {
     size_t block = (size_t)sw_blocks.count * sizeof(double);
     int error = 0;
@@ -49,12 +48,15 @@ enum { WAYS = sizeof each_way / sizeof *each_way };
 static bool measure(const sw_operation_t *op, size_t size)
 {
     const sw_bench_plan_t *plan = sw_run.plan;
-    sw_cell_t cell = {.name = op->name, .what = op, .repeat = repeat,
+    sw_cell_t cell = {.name = op->name,
+                      .what = op,
+                      .repeat = repeat,
                       .size = size,
                       .calls = plan->computing ? SW_CALLS_ALONE : 0,
                       .ways = plan->each_way ? each_way : NULL,
                       .way_count = WAYS,
-                      .check = sw_operation_check, .share = 1,
+                      .check = sw_operation_check,
+                      .share = 1,
                       .counted = op->result != SW_NOTHING};
     return sw_measure(&cell);
 }

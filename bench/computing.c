@@ -12,11 +12,11 @@
 #include <string.h>
 
 #define LINE 64
-#define MARGIN 5e-6         /* seconds: the way out of the agreement */
+#define MARGIN 5e-6 /* seconds: the way out of the agreement */
 
 static unsigned char *memory;
 static size_t swept;
-static double needed;       /* seconds, lately */
+static double needed; /* seconds, lately */
 
 bool sw_computing_prepare(size_t bytes)
 {

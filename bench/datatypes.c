@@ -37,13 +37,14 @@
 
 #define CHECKS 2
 
-enum { MESSAGE, READY };        /* tags                                     */
+enum { MESSAGE, READY }; /* tags */
 enum { HAND, HOST, OURS, CONTIGUOUS, WAYS };
 enum { SENT, RECEIVED, SIDES };
 
-static const sw_sampling_way_t ways[WAYS] = {
-    {"hand", SW_HOST}, {"host", SW_HOST}, {"ours", SW_OURS},
-    {"contiguous", SW_OURS}};
+static const sw_sampling_way_t ways[WAYS] = {{"hand", SW_HOST},
+                                             {"host", SW_HOST},
+                                             {"ours", SW_OURS},
+                                             {"contiguous", SW_OURS}};
 
 #define ONE(name) &sw_##name,
 static const sw_kernel_t *const kernels[] = {SW_KERNELS(ONE)};
@@ -60,15 +61,15 @@ static const sw_kernel_shape_t *shape;
 static const int *d;
 static size_t bytes;
 static bool fresh;
-static uint32_t content;                /* the seed of the data             */
+static uint32_t content; /* the seed of the data */
 
 /* Each side's memory: the array, the buffer of the loops, and the message
  * without gaps. */
 typedef struct {
     uint32_t *array, *packed, *flat;
     MPI_Datatype type;
-    size_t at;                          /* where the datatype begins        */
-    sw_places_t places, whole;          /* in array, in flat                */
+    size_t at;                 /* where the datatype begins */
+    sw_places_t places, whole; /* in array, in flat */
 } side_t;
 
 static side_t sides[SIDES];
@@ -86,8 +87,8 @@ static int send_one(int way)
     case CONTIGUOUS:
         return MPI_Send(s->flat, n, MPI_BYTE, partner, MESSAGE, comm);
     default:
-        return MPI_Send((char *)s->array + s->at, 1, s->type, partner,
-                        MESSAGE, comm);
+        return MPI_Send((char *)s->array + s->at, 1, s->type, partner, MESSAGE,
+                        comm);
     }
 }
 
@@ -105,8 +106,8 @@ static int receive_one(int way)
         return MPI_Recv(r->flat, n, MPI_BYTE, partner, MESSAGE, comm,
                         MPI_STATUS_IGNORE);
     default:
-        return MPI_Recv((char *)r->array + r->at, 1, r->type, partner,
-                        MESSAGE, comm, MPI_STATUS_IGNORE);
+        return MPI_Recv((char *)r->array + r->at, 1, r->type, partner, MESSAGE,
+                        comm, MPI_STATUS_IGNORE);
     }
 }
 
@@ -122,8 +123,8 @@ static uint32_t *memory_of(const side_t *side, int way)
 
 static void write_content(int way)
 {
-    sw_places_fill(places_of(&sides[SENT], way),
-                   memory_of(&sides[SENT], way), content);
+    sw_places_fill(places_of(&sides[SENT], way), memory_of(&sides[SENT], way),
+                   content);
 }
 
 static int there_and_back(int way, double *time)
@@ -200,22 +201,21 @@ static bool check(const sw_cell_t *cell, int way)
     mine[WHOSE] = rank;
     for (int time = 0; time < CHECKS; time++)
         exchange_once(cell, way, time, mine);
-    MPI_Allgather(mine, WORDS, MPI_LONG_LONG, both, WORDS, MPI_LONG_LONG,
-                  comm);
+    MPI_Allgather(mine, WORDS, MPI_LONG_LONG, both, WORDS, MPI_LONG_LONG, comm);
     memcpy(report[way], both[!both[0][WRONG]], sizeof mine);
     return !report[way][WRONG];
 }
 
 /* Cells ------------------------------------------------------------------ */
 
-static double copy_us;          /* a memcpy of the message, on rank 0       */
+static double copy_us; /* a memcpy of the message, on rank 0 */
 
 static double copies(int calls)
 {
     double start = sw_now();
     for (int i = 0; i < calls; i++) {
         memcpy(sides[RECEIVED].flat, sides[SENT].flat, bytes);
-        __asm__ volatile("" :: "r"(sides[RECEIVED].flat) : "memory");
+        __asm__ volatile("" ::"r"(sides[RECEIVED].flat) : "memory");
     }
     return sw_now() - start;
 }
@@ -224,7 +224,8 @@ static void put_more(FILE *file)
 {
     int size;
     MPI_Type_size(sides[SENT].type, &size);
-    fprintf(file, ", \"cells\": %d, \"application\": \"%s\", \"data\": \"%s\""
+    fprintf(file,
+            ", \"cells\": %d, \"application\": \"%s\", \"data\": \"%s\""
             ", \"published\": %s, \"type_bytes\": %d, \"extent\": %zu, "
             "\"runs_sent\": %zu, \"runs_received\": %zu, \"memcpy\": %.5g",
             cells, kernel->application, fresh ? "fresh" : "untouched",
@@ -232,7 +233,8 @@ static void put_more(FILE *file)
             sides[SENT].places.count, sides[RECEIVED].places.count, copy_us);
     for (int w = 0; w < WAYS; w++)
         if (report[w][WRONG])
-            fprintf(file, ", \"%s_wrong\": {\"rank\": %lld, \"gap\": %s, "
+            fprintf(file,
+                    ", \"%s_wrong\": {\"rank\": %lld, \"gap\": %s, "
                     "\"byte\": %lld, \"got\": %lld, \"want\": %lld}",
                     ways[w].name, report[w][WHOSE],
                     report[w][GAP] ? "true" : "false", report[w][AT],
@@ -242,9 +244,14 @@ static void put_more(FILE *file)
 static bool measure(bool with_fresh_data)
 {
     fresh = with_fresh_data;
-    sw_cell_t cell = {.name = kernel->name, .size = bytes, .ways = ways,
-                      .way_count = WAYS, .repeat = repeat, .check = check,
-                      .share = 0.5, .more = put_more};
+    sw_cell_t cell = {.name = kernel->name,
+                      .size = bytes,
+                      .ways = ways,
+                      .way_count = WAYS,
+                      .repeat = repeat,
+                      .check = check,
+                      .share = 0.5,
+                      .more = put_more};
     return sw_measure(&cell);
 }
 
@@ -284,13 +291,13 @@ static bool find_places(void)
     size_t words = bytes / sizeof(uint32_t);
     side_t *s = &sides[SENT], *r = &sides[RECEIVED];
     sw_places_number(s->array, extent, 0);
-    bool good = kernel->pack(d, s->array, s->packed) == bytes
-                && sw_places_make(&s->places, s->packed, words, extent);
+    bool good = kernel->pack(d, s->array, s->packed) == bytes &&
+                sw_places_make(&s->places, s->packed, words, extent);
 
     sw_places_number(r->packed, words, 1);
-    good = good && kernel->unpack(d, r->packed, r->array) == bytes
-           && sw_places_invert(r->array, extent, r->packed, words)
-           && sw_places_make(&r->places, r->packed, words, extent);
+    good = good && kernel->unpack(d, r->packed, r->array) == bytes &&
+           sw_places_invert(r->array, extent, r->packed, words) &&
+           sw_places_make(&r->places, r->packed, words, extent);
 
     sw_places_number(s->flat, words, 0);
     for (int i = 0; i < SIDES; i++)
@@ -339,10 +346,10 @@ static bool agree(bool good, const char *what)
 static bool prepare(void)
 {
     bool listed = !kernel->begin || kernel->begin(d);
-    return agree(get_memory() && listed, "no memory")
-           && agree(find_places(), "its loops contradict each other")
-           && agree(make_types(), "its datatypes have other bytes than its "
-                    "loops");
+    return agree(get_memory() && listed, "no memory") &&
+           agree(find_places(), "its loops contradict each other") &&
+           agree(make_types(), "its datatypes have other bytes than its "
+                               "loops");
 }
 
 /* The run ---------------------------------------------------------------- */
@@ -350,8 +357,8 @@ static bool prepare(void)
 static bool is_planned(const sw_kernel_t *k, const sw_kernel_shape_t *s)
 {
     size_t n = k->bytes(s->d);
-    return sw_chosen(plan->kernels, k->name) && n >= plan->size[0]
-           && n <= plan->size[1] && (s->published || !plan->published);
+    return sw_chosen(plan->kernels, k->name) && n >= plan->size[0] &&
+           n <= plan->size[1] && (s->published || !plan->published);
 }
 
 /* False: this message cannot be measured, or came out wrong. */
@@ -387,8 +394,8 @@ static bool for_all_planned(visit_t visit)
 
 static bool count_cells(const sw_kernel_t *k, const sw_kernel_shape_t *s)
 {
-    cells += sw_chosen(plan->data, "untouched")
-             + sw_chosen(plan->data, "fresh");
+    cells += sw_chosen(plan->data, "untouched") +
+             sw_chosen(plan->data, "fresh");
     return true;
 }
 

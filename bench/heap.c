@@ -125,7 +125,10 @@ static double run_triad(double scale)
     return end - start;
 }
 
-typedef struct { uint64_t state; int steps; } storm_t;
+typedef struct {
+    uint64_t state;
+    int steps;
+} storm_t;
 
 static void *storm(void *arg)
 {
@@ -194,7 +197,7 @@ static double run_mlock(double scale)
     char *p = heap_block(size);
     heap_touch(p, size);
     pthread_t thread;
-    pthread_attr_t small;               /* its stack is locked, too */
+    pthread_attr_t small; /* its stack is locked, too */
     pthread_attr_init(&small);
     pthread_attr_setstacksize(&small, 128 << 10);
     pthread_create(&thread, &small, guard, NULL);
@@ -210,11 +213,12 @@ static double run_mlock(double scale)
 
 double heap_run(const char *what, double scale)
 {
-    return !strcmp(what, "touch") ? run_touch(scale)
-           : !strcmp(what, "walk") ? run_walk(scale)
+    return !strcmp(what, "touch")   ? run_touch(scale)
+           : !strcmp(what, "walk")  ? run_walk(scale)
            : !strcmp(what, "triad") ? run_triad(scale)
            : !strcmp(what, "storm") ? run_storm(scale)
-           : !strcmp(what, "mlock") ? run_mlock(scale) : -1;
+           : !strcmp(what, "mlock") ? run_mlock(scale)
+                                    : -1;
 }
 
 #ifndef HEAP_WITHOUT_MAIN

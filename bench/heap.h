@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 #define HEAP_MIB ((size_t)1 << 20)
-#define HEAP_REFUSED 3      /* exit status: the system does not allow this */
+#define HEAP_REFUSED 3 /* exit status: the system does not allow this */
 
 /* Seconds, of a clock that only goes on. */
 double heap_now(void);

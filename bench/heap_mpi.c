@@ -35,7 +35,7 @@
 
 enum { ARRAYS = 12, SWEEPS = 3, PASSES = 2 };
 enum { BLOCKS = 64, EXCHANGES = 8, FORKS = 9, BUFFERS = 30 };
-#define PLANE (128 * 128)               /* doubles of a face */
+#define PLANE (128 * 128) /* doubles of a face */
 
 #ifdef HEAP_STATIC
 __attribute__((used)) static char filled[HEAP_STATIC] = {1};
@@ -231,13 +231,14 @@ int main(int argc, char **argv)
     }
     double scale = argc > 2 ? atof(argv[2]) : 1, most;
     MPI_Barrier(MPI_COMM_WORLD);
-    double figure = !(scale > 0) ? -1
+    double figure = !(scale > 0)              ? -1
                     : !strcmp(what, "twelve") ? run_twelve(scale)
-                    : !strcmp(what, "fork") ? run_process(0, scale)
-                    : !strcmp(what, "core") ? run_process(1, scale)
+                    : !strcmp(what, "fork")   ? run_process(0, scale)
+                    : !strcmp(what, "core")   ? run_process(1, scale)
                     : !strncmp(what, "use", 3) && atoi(what + 3) > 0 &&
-                      size == 2 ? run_use(atoi(what + 3), scale)
-                    : heap_run(what, scale);
+                            size == 2
+                        ? run_use(atoi(what + 3), scale)
+                        : heap_run(what, scale);
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_Reduce(&figure, &most, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
     if (rank == 0 && figure >= 0)
@@ -245,6 +246,6 @@ int main(int argc, char **argv)
     MPI_Finalize();
     if (figure < 0 && rank == 0)
         fprintf(stderr, "usage: heap_mpi start|static|twelve|fork|core|useN|"
-                "touch|walk|triad|storm|mlock [SCALE]\n");
+                        "touch|walk|triad|storm|mlock [SCALE]\n");
     return figure < 0 ? 2 : 0;
 }

@@ -9,7 +9,7 @@
 #include "node/control.h"
 #include "p2p/slot.h"
 
-#define TRIED 16                /* messages in a try, before a cell          */
+#define TRIED 16 /* messages in a try, before a cell */
 #define TRIES 4
 
 static const sw_sampling_way_t rungs[] = {
@@ -25,12 +25,12 @@ static const sw_sampling_way_t rungs[] = {
 enum { HOST, TWO_COPY, CMA, ONE_COPY, JOINT, GIVE, REMAP, REMAP_HUGE, RUNGS };
 
 static void (*ask)(sw_slot_stats_t *to);
-static sw_slot_stats_t before;          /* what was counted last            */
+static sw_slot_stats_t before; /* what was counted last */
 /* Messages; those that went the right way; those that came too late for it. */
 static long long sent[RUNGS], went[RUNGS], late[RUNGS];
-static sw_sampling_way_t chosen[RUNGS];         /* the ways of a cell       */
-static int rung_of[RUNGS];                      /* and their rungs          */
-static sw_remap_t *remap[RUNGS];                /* of rungs by page tables  */
+static sw_sampling_way_t chosen[RUNGS]; /* the ways of a cell */
+static int rung_of[RUNGS];              /* and their rungs */
+static sw_remap_t *remap[RUNGS];        /* of rungs by page tables */
 
 static bool is_open(int rung)
 {
@@ -68,16 +68,12 @@ static uint64_t gone(int rung, const sw_slot_stats_t *a,
     uint64_t direct = b->direct - a->direct, joint = b->joint - a->joint;
     uint64_t accepted = b->accepted - a->accepted;
     switch (rung) {
-    case TWO_COPY:
-        return gathered;
-    case CMA:
-        return direct - moved;
+    case TWO_COPY: return gathered;
+    case CMA: return direct - moved;
     case ONE_COPY:
         return offered - moved - gathered - direct - joint - accepted;
-    case JOINT:
-        return joint;
-    default:
-        return accepted;
+    case JOINT: return joint;
+    default: return accepted;
     }
 }
 
@@ -89,9 +85,9 @@ void sw_ladder_count(int way, int messages)
         ask(&now);
     sent[rung] += messages;
     went[rung] += rung >= REMAP ? messages
-                  : rung == HOST ? messages - (long long)(now.offered -
-                                                          before.offered)
-                                 : (long long)gone(rung, &before, &now);
+                  : rung == HOST
+                      ? messages - (long long)(now.offered - before.offered)
+                      : (long long)gone(rung, &before, &now);
     late[rung] += (long long)(now.moved_aside - before.moved_aside);
     before = now;
 }

@@ -27,7 +27,8 @@ static void usage(void)
           "         [--paused 1]\n"
           "         [--computing BYTES]\n"
           "         [--data fresh,untouched] [--published 1]\n"
-          "(started by `straightway bench`)\n", stderr);
+          "(started by `straightway bench`)\n",
+          stderr);
     exit(2);
 }
 
@@ -54,7 +55,7 @@ static void parse_sizes(const char *text, sw_bench_plan_t *plan)
 /* In the order of their enumerations. */
 static const char *const memories[] = {"heap", "stack", "mmap", NULL};
 static const char *const windows[] = {"created", "allocated", "shared",
-                                      "dynamic", "mapped", NULL};
+                                      "dynamic", "mapped",    NULL};
 
 static int index_of(const char *name, const char *const *names)
 {
@@ -157,7 +158,8 @@ int main(int argc, char **argv)
                      !!plan.placement;
     if (!host || !module || !plan.out || benchmarks != 1 ||
         plan.size_count < (plan.items || plan.placement ? 0
-                           : plan.kernels ? 2 : 1))
+                           : plan.kernels               ? 2
+                                                        : 1))
         usage();
 
     /* The host must be visible to the module, and to the front. */
@@ -170,7 +172,7 @@ int main(int argc, char **argv)
         return 1;
     }
     if (!plan.items && !plan.placement)
-        plan.accelerate = (straightway_accelerate_func_t)
-            dlsym(RTLD_DEFAULT, STRAIGHTWAY_ACCELERATE_SYMBOL);
+        plan.accelerate = (straightway_accelerate_func_t)dlsym(
+            RTLD_DEFAULT, STRAIGHTWAY_ACCELERATE_SYMBOL);
     return run(&plan);
 }

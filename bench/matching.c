@@ -24,7 +24,7 @@
 #define TRIPS 100
 #define ROUNDS_MAX 99
 
-enum { BESIDE = 1, FIRST = 100 };           /* tags */
+enum { BESIDE = 1, FIRST = 100 }; /* tags */
 
 static MPI_Request *request;
 static long *words;

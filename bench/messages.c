@@ -29,8 +29,8 @@ size_t sw_area_bytes(size_t size, size_t under_way, size_t cold)
 void sw_area_lay(sw_area_t *area, size_t size, size_t under_way, size_t cold,
                  size_t offset)
 {
-    uintptr_t page = ((uintptr_t)area->memory + SW_GUARD + PAGE - 1)
-                     / PAGE * PAGE;
+    uintptr_t page = ((uintptr_t)area->memory + SW_GUARD + PAGE - 1) / PAGE *
+                     PAGE;
     size_t walked = area->next * area->stride;
     area->first = area->memory + (page - (uintptr_t)area->memory) + offset;
     area->stride = stride_of(size);
@@ -42,8 +42,8 @@ void sw_area_lay(sw_area_t *area, size_t size, size_t under_way, size_t cold,
 static inline unsigned char value(size_t i, unsigned seed)
 {
     unsigned step = (seed >> 7 & 0xfe) + 1;
-    return (unsigned char)((unsigned)i * step + (unsigned)(i >> 8) * 167
-                           + (unsigned)(i >> 16) * 59 + seed);
+    return (unsigned char)((unsigned)i * step + (unsigned)(i >> 8) * 167 +
+                           (unsigned)(i >> 16) * 59 + seed);
 }
 
 void sw_message_fill(unsigned char *message, size_t size, unsigned seed)

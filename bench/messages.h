@@ -24,8 +24,8 @@
 #define SW_GUARD 64
 
 typedef struct {
-    unsigned char *memory;  /* the whole allocation                         */
-    unsigned char *first;   /* the message of place 0                       */
+    unsigned char *memory; /* the whole allocation */
+    unsigned char *first;  /* the message of place 0 */
     size_t stride, places, next;
 } sw_area_t;
 

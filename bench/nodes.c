@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #define NET "/sys/class/net"
-#define QUIET_NS 3000000        /* the kernel has sent what it has by then   */
+#define QUIET_NS 3000000 /* the kernel has sent what it has by then */
 
 /* The bytes that all interfaces but the loopback have sent; negative: the
  * system does not say. */
@@ -24,8 +24,7 @@ static double read_sent(void)
         unsigned long long bytes;
         if (one->d_name[0] == '.' || !strcmp(one->d_name, "lo"))
             continue;
-        snprintf(path, sizeof path, NET "/%s/statistics/tx_bytes",
-                 one->d_name);
+        snprintf(path, sizeof path, NET "/%s/statistics/tx_bytes", one->d_name);
         FILE *file = fopen(path, "r");
         if (file && fscanf(file, "%llu", &bytes) == 1)
             all = (all < 0 ? 0 : all) + (double)bytes;
@@ -45,8 +44,7 @@ static int find_first(MPI_Comm comm, int rank)
     MPI_Comm node;
     if (size > 0)
         return rank / size * size;
-    MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL,
-                        &node);
+    MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node);
     MPI_Bcast(&first, 1, MPI_INT, 0, node);
     MPI_Comm_free(&node);
     return first;
@@ -67,8 +65,8 @@ static unsigned long long find_machine(void)
 /* Has this rank's machine more ranks than cores? False: no memory. */
 static bool measure_crowd(MPI_Comm comm, int ranks, int *crowded)
 {
-    unsigned long long mine = find_machine(), *all =
-        malloc((size_t)ranks * sizeof *all);
+    unsigned long long mine = find_machine(),
+                       *all = malloc((size_t)ranks * sizeof *all);
     int here = 0;
     if (!all)
         return false;

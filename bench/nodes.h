@@ -16,12 +16,12 @@
 enum { SW_NODE_NAME = 64 };
 
 typedef struct {
-    int *of;                /* [ranks] the number of each rank's node       */
+    int *of; /* [ranks] the number of each rank's node */
     int count;
-    char (*name)[SW_NODE_NAME];     /* on rank 0: [ranks] each rank's node  */
-    bool crowded;           /* a machine has more ranks than cores          */
-    bool first;             /* this rank is its node's first                */
-    bool counted;           /* every node's bytes can be counted            */
+    char (*name)[SW_NODE_NAME]; /* on rank 0: [ranks] each rank's node */
+    bool crowded;               /* a machine has more ranks than cores */
+    bool first;                 /* this rank is its node's first */
+    bool counted;               /* every node's bytes can be counted */
 } sw_nodes_t;
 
 /* Find the nodes of the communicator's ranks, on all of them. False: no

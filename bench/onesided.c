@@ -25,7 +25,14 @@
 
 /* Those before COUNT have sizes. */
 typedef enum {
-    PUT, GET, ACCUMULATE, GET_ACCUMULATE, COUNT, LOCK, FENCE, FETCH_AND_OP
+    PUT,
+    GET,
+    ACCUMULATE,
+    GET_ACCUMULATE,
+    COUNT,
+    LOCK,
+    FENCE,
+    FETCH_AND_OP
 } kind_t;
 
 enum { SEVERAL = 8 };
@@ -33,15 +40,21 @@ enum { SEVERAL = 8 };
 typedef struct {
     const char *name;
     kind_t kind;
-    int flushed;                /* calls with one flush */
+    int flushed; /* calls with one flush */
 } operation_t;
 
 static const operation_t operations[] = {
-    {"put", PUT, 1}, {"get", GET, 1}, {"accumulate", ACCUMULATE, 1},
-    {"get_accumulate", GET_ACCUMULATE, 1}, {"puts", PUT, SEVERAL},
-    {"gets", GET, SEVERAL}, {"accumulates", ACCUMULATE, SEVERAL},
+    {"put", PUT, 1},
+    {"get", GET, 1},
+    {"accumulate", ACCUMULATE, 1},
+    {"get_accumulate", GET_ACCUMULATE, 1},
+    {"puts", PUT, SEVERAL},
+    {"gets", GET, SEVERAL},
+    {"accumulates", ACCUMULATE, SEVERAL},
     {"get_accumulates", GET_ACCUMULATE, SEVERAL},
-    {"count", COUNT, 1}, {"lock", LOCK, 1}, {"fence", FENCE, 1},
+    {"count", COUNT, 1},
+    {"lock", LOCK, 1},
+    {"fence", FENCE, 1},
     {"fetch_and_op", FETCH_AND_OP, 1},
 };
 enum { OPERATIONS = sizeof operations / sizeof *operations };
@@ -150,8 +163,8 @@ static bool is_right(const operation_t *operation, int way)
     if (kind >= COUNT)
         return kind != COUNT || is_origin() || counted == 1;
     for (int i = 0; looks && i < count; i++)
-        if (looked_at[i] != (sums ? 10 + operation->flushed * (i % 1000)
-                                  : 7 + i % 1000))
+        if (looked_at[i] !=
+            (sums ? 10 + operation->flushed * (i % 1000) : 7 + i % 1000))
             return false;
     return true;
 }
@@ -178,7 +191,7 @@ static bool check(const sw_cell_t *cell, int way)
         memory[way][0] = origin[way][0] = -1;
     int right = !error && is_right(operation, way), all;
     MPI_Allreduce(&right, &all, 1, MPI_INT, MPI_LAND, sw_run.comm);
-    fill(origin[way], 0);              /* sums stay finite */
+    fill(origin[way], 0); /* sums stay finite */
     return all;
 }
 
@@ -200,8 +213,8 @@ static void make_window(int way, MPI_Win *window, double **base)
         MPI_Win_create_dynamic(MPI_INFO_NULL, sw_run.comm, window);
         MPI_Win_attach(*window, *base, bytes);
     } else {
-        MPI_Win_create(*base, bytes, sizeof(double), MPI_INFO_NULL,
-                       sw_run.comm, window);
+        MPI_Win_create(*base, bytes, sizeof(double), MPI_INFO_NULL, sw_run.comm,
+                       window);
     }
 }
 
@@ -222,9 +235,8 @@ static void find_places(const double *own, MPI_Aint *of_partner,
 
 static double *own_memory(void)
 {
-    return are(SW_BENCH_MAPPED)
-               ? mmap(NULL, room, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+    return are(SW_BENCH_MAPPED) ? mmap(NULL, room, PROT_READ | PROT_WRITE,
+                                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
            : are(SW_BENCH_CREATED) || are(SW_BENCH_DYNAMIC) ? malloc(room)
                                                             : NULL;
 }
@@ -283,8 +295,11 @@ static bool measure(const operation_t *operation)
     for (int s = 0; s < (sized ? plan->size_count : 1); s++) {
         size_t size = sized ? plan->size[s] : kind == FENCE ? 0 : 8;
         count = (int)(size / sizeof(double));
-        sw_cell_t cell = {.name = operation->name, .what = operation,
-                          .repeat = repeat, .size = size, .check = check,
+        sw_cell_t cell = {.name = operation->name,
+                          .what = operation,
+                          .repeat = repeat,
+                          .size = size,
+                          .check = check,
                           .share = 1.0 / operation->flushed};
         right &= sw_measure(&cell);
     }

@@ -14,33 +14,33 @@ static sw_blocks_t *const b = &sw_blocks;
 /* Open MPI has them since 5.0, and still calls itself MPI 3.1. */
 #if MPI_VERSION >= 4 || (defined OMPI_MAJOR_VERSION && OMPI_MAJOR_VERSION >= 5)
 #define PERSISTENT 1
-#define BIND(name, Name, ...)                                               \
-    static int name##_bind(MPI_Request *request)                            \
-    {                                                                       \
-        static __typeof__(&MPI_##Name##_init) bind;                         \
-        if (!bind)                                                          \
-            *(void **)&bind = dlsym(RTLD_DEFAULT, "MPI_" #Name "_init");    \
-        return bind ? bind(__VA_ARGS__, MPI_INFO_NULL, request)             \
-                    : MPI_ERR_UNSUPPORTED_OPERATION;                        \
+#define BIND(name, Name, ...)                                            \
+    static int name##_bind(MPI_Request *request)                         \
+    {                                                                    \
+        static __typeof__(&MPI_##Name##_init) bind;                      \
+        if (!bind)                                                       \
+            *(void **)&bind = dlsym(RTLD_DEFAULT, "MPI_" #Name "_init"); \
+        return bind ? bind(__VA_ARGS__, MPI_INFO_NULL, request)          \
+                    : MPI_ERR_UNSUPPORTED_OPERATION;                     \
     }
 #else
 #define PERSISTENT 0
-#define BIND(name, Name, ...)                                               \
-    static int name##_bind(MPI_Request *request)                            \
-    {                                                                       \
-        return MPI_ERR_UNSUPPORTED_OPERATION;                               \
+#define BIND(name, Name, ...)                    \
+    static int name##_bind(MPI_Request *request) \
+    {                                            \
+        return MPI_ERR_UNSUPPORTED_OPERATION;    \
     }
 #endif
 
-#define FORMS(name, Name, ...)                                              \
-    static int name(void)                                                   \
-    {                                                                       \
-        return MPI_##Name(__VA_ARGS__);                                     \
-    }                                                                       \
-    static int name##_start(MPI_Request *request)                           \
-    {                                                                       \
-        return MPI_I##name(__VA_ARGS__, request);                           \
-    }                                                                       \
+#define FORMS(name, Name, ...)                    \
+    static int name(void)                         \
+    {                                             \
+        return MPI_##Name(__VA_ARGS__);           \
+    }                                             \
+    static int name##_start(MPI_Request *request) \
+    {                                             \
+        return MPI_I##name(__VA_ARGS__, request); \
+    }                                             \
     BIND(name, Name, __VA_ARGS__)
 
 #define SEND b->in, b->items, b->type
@@ -59,8 +59,8 @@ FORMS(allgather, Allgather, SEND, RECEIVE, b->comm)
 FORMS(allgatherv, Allgatherv, SEND, RECEIVE_V, b->comm)
 FORMS(alltoall, Alltoall, SEND, RECEIVE, b->comm)
 FORMS(alltoallv, Alltoallv, SEND_V, RECEIVE_V, b->comm)
-FORMS(alltoallw, Alltoallw, b->in, b->counts, b->byte_places, b->types,
-      b->out, b->counts, b->byte_places, b->types, b->comm)
+FORMS(alltoallw, Alltoallw, b->in, b->counts, b->byte_places, b->types, b->out,
+      b->counts, b->byte_places, b->types, b->comm)
 FORMS(neighbor_allgather, Neighbor_allgather, SEND, RECEIVE, b->grid)
 FORMS(neighbor_allgatherv, Neighbor_allgatherv, SEND, RECEIVE_V, b->grid)
 FORMS(neighbor_alltoall, Neighbor_alltoall, SEND, RECEIVE, b->grid)
@@ -120,8 +120,7 @@ bool sw_operations_measure(const char *chosen,
         int sizes = op->result == SW_NOTHING ? 1 : plan->size_count;
         for (int s = 0; s < sizes; s++) {
             sw_blocks_lay(op->result, plan->size[s], plan->run);
-            right &= measure(op, op->result == SW_NOTHING ? 0
-                                                          : plan->size[s]);
+            right &= measure(op, op->result == SW_NOTHING ? 0 : plan->size[s]);
             sw_blocks_clear();
         }
     }

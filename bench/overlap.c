@@ -33,9 +33,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define SHORTEST_BATCH 50e-6        /* seconds of pure time in a batch      */
-#define PURE_SHARE 0.2              /* of a cell's seconds, at most one try
-                                     * more                                 */
+#define SHORTEST_BATCH 50e-6 /* seconds of pure time in a batch */
+#define PURE_SHARE \
+    0.2 /* of a cell's seconds, at most one try
+                                     * more */
 enum { MOST_CALLS = 64, PURE_TRIES = 32, PURE_SAMPLES = 9 };
 
 /* The forms -------------------------------------------------------------- */
@@ -191,20 +192,27 @@ typedef struct {
     const char *name;
     int (*run)(const sw_operation_t *op, size_t turns, int calls,
                double *seconds);
-    double factor;      /* computing times; < 0: calls in a row             */
+    double factor; /* computing times; < 0: calls in a row */
 } form_t;
 
 static const form_t forms[] = {
     {"plain_0", plain, 0},
-    {"plain_0.5", plain, 0.5}, {"plain_1", plain, 1}, {"plain_2", plain, 2},
-    {"tested_0.5", tested, 0.5}, {"tested_1", tested, 1},
+    {"plain_0.5", plain, 0.5},
+    {"plain_1", plain, 1},
+    {"plain_2", plain, 2},
+    {"tested_0.5", tested, 0.5},
+    {"tested_1", tested, 1},
     {"tested_2", tested, 2},
-    {"computing", computing, 1}, {"apart", apart, 0},
+    {"computing", computing, 1},
+    {"apart", apart, 0},
     {"late_0", late, 0},
-    {"late_0.5", late, 0.5}, {"late_1", late, 1}, {"late_2", late, 2},
+    {"late_0.5", late, 0.5},
+    {"late_1", late, 1},
+    {"late_2", late, 2},
     {"held_2", held, 2},
-    {"blocking", blocking, -1}, {"immediate", immediate, -1},
-    {"persistent", persistent, -1},     /* the last: it may be left out     */
+    {"blocking", blocking, -1},
+    {"immediate", immediate, -1},
+    {"persistent", persistent, -1}, /* the last: it may be left out */
 };
 enum { PURE, FORMS = sizeof forms / sizeof *forms, WAYS = FORMS * SW_MODES };
 _Static_assert(WAYS <= SW_MOST_WAYS, "more forms than a cell can hold");
@@ -215,7 +223,7 @@ _Static_assert(WAYS <= SW_MOST_WAYS, "more forms than a cell can hold");
 static char names[WAYS][24];
 static sw_sampling_way_t ways[WAYS];
 static int way_count;
-static size_t computing_turns[SW_MODES];    /* on this rank */
+static size_t computing_turns[SW_MODES]; /* on this rank */
 
 static void name_ways(void)
 {
@@ -224,8 +232,7 @@ static void name_ways(void)
     for (int w = 0; w < WAYS; w++) {
         snprintf(names[w], sizeof names[w], "%s_%s", modes[w % SW_MODES],
                  forms[w / SW_MODES].name);
-        ways[w] = (sw_sampling_way_t){.name = names[w],
-                                      .mode = w % SW_MODES};
+        ways[w] = (sw_sampling_way_t){.name = names[w], .mode = w % SW_MODES};
     }
 }
 
@@ -241,8 +248,8 @@ static double sample_pure(const sw_cell_t *cell, int mode, double *all)
 {
     double mine[PURE_SAMPLES], sum = 0;
     for (int i = 0; i < PURE_SAMPLES; i++)
-        mine[i] = sw_batch(cell, PURE * SW_MODES + mode, SW_CALLS_ALONE)
-                  / SW_CALLS_ALONE;
+        mine[i] = sw_batch(cell, PURE * SW_MODES + mode, SW_CALLS_ALONE) /
+                  SW_CALLS_ALONE;
     MPI_Allreduce(mine, all, PURE_SAMPLES, MPI_DOUBLE, MPI_MAX, sw_run.comm);
     for (int i = 0; i < PURE_SAMPLES; i++)
         sum += all[i];
@@ -298,12 +305,18 @@ static void put_late_rank(FILE *file)
  * root of a gather or a reduction, else the last rank. */
 static bool measure(const sw_operation_t *op, size_t size)
 {
-    sw_cell_t cell = {.name = op->name, .what = op, .repeat = repeat,
-                      .size = size, .ways = ways, .way_count = way_count,
-                      .check = check, .share = 1,
+    sw_cell_t cell = {.name = op->name,
+                      .what = op,
+                      .repeat = repeat,
+                      .size = size,
+                      .ways = ways,
+                      .way_count = way_count,
+                      .check = check,
+                      .share = 1,
                       .more = put_late_rank};
     late_rank = op->result == SW_GATHERED || op->result == SW_SUM_AT_ROOT
-        ? 0 : sw_run.ranks - 1;
+                    ? 0
+                    : sw_run.ranks - 1;
     find_pure_times(&cell);
     return sw_measure(&cell);
 }

@@ -31,8 +31,8 @@ static int (*switched(void))(int on)
     return sw_run.modes == SW_MODES ? sw_run.plan->accelerate : NULL;
 }
 
-int sw_partitions_bind(const void *send, void *receive, int length,
-                       int partner, MPI_Comm comm)
+int sw_partitions_bind(const void *send, void *receive, int length, int partner,
+                       MPI_Comm comm)
 {
     int (*accelerate)(int on) = switched();
     if (!accelerate)

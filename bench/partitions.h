@@ -20,8 +20,8 @@ bool sw_partitions_known(void);
 
 /* Bind messages of `length` bytes to their buffers, on both ranks of a pair, in
  * Straightway's mode. An MPI error, or 0. */
-int sw_partitions_bind(const void *send, void *receive, int length,
-                       int partner, MPI_Comm comm);
+int sw_partitions_bind(const void *send, void *receive, int length, int partner,
+                       MPI_Comm comm);
 void sw_partitions_free(void);
 
 /* Start, make all partitions ready, wait. An MPI error, or 0. */

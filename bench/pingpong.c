@@ -47,15 +47,15 @@
 #include "sampling.h"
 
 #define CHECKS 2
-#define DRAWS 64                /* of pairs, used in turn                   */
+#define DRAWS 64 /* of pairs, used in turn */
 
-enum { MESSAGE, BACK };         /* tags                                     */
+enum { MESSAGE, BACK }; /* tags */
 
 static const sw_bench_plan_t *plan;
 static int rank, ranks, partner;
 static MPI_Comm comm;
 static sw_area_t sent, received;
-static int length;              /* of this cell's messages                  */
+static int length; /* of this cell's messages */
 static MPI_Request *requests;
 
 /* The patterns ----------------------------------------------------------- */
@@ -73,8 +73,8 @@ static int send_one(void)
 
 static int receive_one(void)
 {
-    return MPI_Recv(sw_area_next(&received), length, MPI_BYTE, partner,
-                    MESSAGE, comm, MPI_STATUS_IGNORE);
+    return MPI_Recv(sw_area_next(&received), length, MPI_BYTE, partner, MESSAGE,
+                    comm, MPI_STATUS_IGNORE);
 }
 
 /* The empty message that ends a stream or a window. */
@@ -133,7 +133,7 @@ static int message_receive(unsigned char **at)
     return receive_one();
 }
 
-static void *block;             /* of the rank that has it                  */
+static void *block; /* of the rank that has it */
 
 static unsigned char *block_place(void)
 {
@@ -155,7 +155,7 @@ static int block_take(unsigned char **at)
     return error || bytes == (size_t)length ? error : MPI_ERR_OTHER;
 }
 
-static const sw_remap_t *remap;         /* of this batch                    */
+static const sw_remap_t *remap; /* of this batch */
 
 static unsigned char *pages_place(void)
 {
@@ -185,13 +185,13 @@ static int parts_receive(unsigned char **at)
     return sw_partitions_receive();
 }
 
-static const carrier_t
-    messages = {message_place, message_send, message_receive},
-    blocks = {block_place, block_give, block_take},
-    pages = {pages_place, pages_send, pages_receive},
-    parts = {message_place, parts_send, parts_receive};
+static const carrier_t messages = {message_place, message_send,
+                                   message_receive},
+                       blocks = {block_place, block_give, block_take},
+                       pages = {pages_place, pages_send, pages_receive},
+                       parts = {message_place, parts_send, parts_receive};
 
-static bool checking;           /* all bytes go through the areas then      */
+static bool checking; /* all bytes go through the areas then */
 
 static int carry(const carrier_t *by, access_t access)
 {
@@ -258,10 +258,10 @@ static int window(int calls)
     for (int i = 0; i < calls; i++) {
         for (int w = 0; w < plan->window; w++)
             error |= first_of_pair()
-                ? MPI_Isend(sw_area_next(&sent), length, MPI_BYTE, partner,
-                            MESSAGE, comm, &requests[w])
-                : MPI_Irecv(sw_area_next(&received), length, MPI_BYTE,
-                            partner, MESSAGE, comm, &requests[w]);
+                         ? MPI_Isend(sw_area_next(&sent), length, MPI_BYTE,
+                                     partner, MESSAGE, comm, &requests[w])
+                         : MPI_Irecv(sw_area_next(&received), length, MPI_BYTE,
+                                     partner, MESSAGE, comm, &requests[w]);
         error |= MPI_Waitall(plan->window, requests, MPI_STATUSES_IGNORE);
         error |= come_back();
     }
@@ -283,7 +283,7 @@ static int ring(int calls)
     return error;
 }
 
-static int drawn[DRAWS];        /* this rank's partners                     */
+static int drawn[DRAWS]; /* this rank's partners */
 
 /* All ranks draw the same pairs. */
 static bool draw_partners(void)
@@ -319,19 +319,22 @@ static int shuffled(int calls)
 
 typedef struct {
     const char *name;
-    int (*repeat)(int calls);       /* or else there and back:              */
+    int (*repeat)(int calls); /* or else there and back: */
     const carrier_t *by;
     access_t access;
-    bool one_way;           /* only the second of a pair receives           */
-    bool windowed;          /* plan->window messages in a call              */
-    double share;           /* of a call's time                             */
+    bool one_way;  /* only the second of a pair receives */
+    bool windowed; /* plan->window messages in a call */
+    double share;  /* of a call's time */
 } pattern_t;
 
 static const pattern_t patterns[] = {
     {.name = "pingpong", .by = &messages, .share = 0.5},
     {.name = "bidirectional", .repeat = bidirectional, .share = 1},
     {.name = "stream", .repeat = stream, .one_way = true, .share = 1},
-    {.name = "window", .repeat = window, .one_way = true, .windowed = true,
+    {.name = "window",
+     .repeat = window,
+     .one_way = true,
+     .windowed = true,
      .share = 1},
     {.name = "ring", .repeat = ring, .share = 1},
     {.name = "random", .repeat = shuffled, .share = 1},
@@ -357,8 +360,7 @@ static int after_computing(int calls, double *seconds)
     *seconds = 0;
     for (int i = 0; i < 2 * calls; i++) {
         double begin = sw_computing(sw_area_peek(&sent, 0), (size_t)length,
-                                    sw_area_peek(&received, 0),
-                                    (size_t)length);
+                                    sw_area_peek(&received, 0), (size_t)length);
         error |= first_of_pair() == (i % 2 == 0) ? send_one() : receive_one();
         *seconds += sw_now() - begin;
     }
@@ -373,9 +375,9 @@ static int repeat(const void *what, int way, int calls, double *seconds)
     if (pattern->repeat)
         return pattern->repeat(calls);
     /* The host sends the same bytes as one message. */
-    return there_and_back(
-        way == SW_HOST && pattern->by == &parts ? &messages : pattern->by,
-        pattern->access, calls);
+    return there_and_back(way == SW_HOST && pattern->by == &parts ? &messages
+                                                                  : pattern->by,
+                          pattern->access, calls);
 }
 
 /* The library is asked for its counts after the batch. */
@@ -383,8 +385,9 @@ static int climb(const void *what, int way, int calls, double *seconds)
 {
     double begin = sw_now();
     sw_carried_t as = sw_ladder_carries(way, &remap);
-    int error = there_and_back(as == SW_BLOCKS ? &blocks :
-                               as == SW_PAGES ? &pages : &messages,
+    int error = there_and_back(as == SW_BLOCKS  ? &blocks
+                               : as == SW_PAGES ? &pages
+                                                : &messages,
                                ((const pattern_t *)what)->access, calls);
     *seconds = sw_now() - begin;
     sw_ladder_count(way, calls);
@@ -399,14 +402,15 @@ static long long report[SW_MOST_WAYS][WORDS];
 
 static unsigned seed_of(int sender, size_t message, int mode, int time)
 {
-    return (unsigned)message + 101u * (unsigned)sender + 57u * (unsigned)mode
-           + 31u * (unsigned)time + 0x100u * (unsigned)(sender + time);
+    return (unsigned)message + 101u * (unsigned)sender + 57u * (unsigned)mode +
+           31u * (unsigned)time + 0x100u * (unsigned)(sender + time);
 }
 
 static int sender_to_me(const pattern_t *pattern)
 {
-    return pattern->repeat == ring ? (rank + ranks - 1) % ranks
-         : pattern->repeat == shuffled ? drawn[0] : partner;
+    return pattern->repeat == ring       ? (rank + ranks - 1) % ranks
+           : pattern->repeat == shuffled ? drawn[0]
+                                         : partner;
 }
 
 static bool receives(const pattern_t *pattern)
@@ -479,7 +483,7 @@ static bool check(const sw_cell_t *cell, int mode)
 
 /* The floor -------------------------------------------------------------- */
 
-static double copy_us;          /* a memcpy of a message, on rank 0         */
+static double copy_us; /* a memcpy of a message, on rank 0 */
 
 /* Over the places that messages use. */
 static double copies(int calls)
@@ -488,14 +492,14 @@ static double copies(int calls)
     for (int i = 0; i < calls; i++) {
         unsigned char *to = sw_area_next(&received);
         memcpy(to, sw_area_next(&sent), (size_t)length);
-        __asm__ volatile("" :: "r"(to) : "memory");
+        __asm__ volatile("" ::"r"(to) : "memory");
     }
     return sw_now() - start;
 }
 
 /* Cells ------------------------------------------------------------------ */
 
-static const sw_cell_t *measured;       /* the cell under way               */
+static const sw_cell_t *measured; /* the cell under way */
 
 static void put_more(FILE *file)
 {
@@ -504,7 +508,8 @@ static void put_more(FILE *file)
         sw_ladder_put(file);
     for (int m = 0; m < measured->way_count; m++)
         if (report[m][WRONG])
-            fprintf(file, ", \"%s_wrong\": {\"rank\": %lld, \"message\": %lld,"
+            fprintf(file,
+                    ", \"%s_wrong\": {\"rank\": %lld, \"message\": %lld,"
                     " \"byte\": %lld, \"got\": %lld, \"want\": %lld}",
                     measured->ways[m].name, report[m][WHOSE], report[m][WHICH],
                     report[m][AT], report[m][GOT], report[m][WANT]);
@@ -520,16 +525,21 @@ static bool measure(const pattern_t *pattern, size_t size)
     static const sw_sampling_way_t sides[] = {{"host", SW_HOST, 0, 0},
                                               {"ours", SW_OURS, 0, 0}};
     bool in_parts = pattern->by == &parts;
-    sw_cell_t cell = {.name = pattern->name, .size = size, .what = pattern,
-                      .ways = sides, .way_count = sw_run.modes,
-                      .repeat = repeat, .check = check, .more = put_more,
+    sw_cell_t cell = {.name = pattern->name,
+                      .size = size,
+                      .what = pattern,
+                      .ways = sides,
+                      .way_count = sw_run.modes,
+                      .repeat = repeat,
+                      .check = check,
+                      .more = put_more,
                       .calls = plan->computing ? SW_CALLS_ALONE : 0,
                       .share = pattern->share / (double)under_way(pattern)};
     measured = &cell;
     if ((first_of_pair() && straightway_alloc(size, &block)) ||
-        (in_parts && sw_partitions_bind(sw_area_peek(&sent, 0),
-                                     sw_area_peek(&received, 0), length,
-                                     partner, comm)))
+        (in_parts &&
+         sw_partitions_bind(sw_area_peek(&sent, 0), sw_area_peek(&received, 0),
+                            length, partner, comm)))
         MPI_Abort(comm, 1);
     if (plan->protocols) {
         cell.repeat = climb;
@@ -564,8 +574,8 @@ static size_t need(void)
     size_t most = 0;
     for (int p = 0; p < PATTERNS; p++)
         for (int s = 0; s < plan->size_count; s++) {
-            size_t bytes = sw_area_bytes(plan->size[s],
-                                         under_way(&patterns[p]), plan->cold);
+            size_t bytes = sw_area_bytes(plan->size[s], under_way(&patterns[p]),
+                                         plan->cold);
             if (sw_chosen(plan->patterns, patterns[p].name) && bytes > most)
                 most = bytes;
         }
@@ -577,21 +587,23 @@ static bool agree(bool good, size_t bytes)
     int mine = good, all;
     MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_LAND, comm);
     if (!all && rank == 0)
-        fprintf(stderr, "straightway-bench: no memory for two areas of %zu "
-                "bytes per rank%s\n", bytes,
+        fprintf(stderr,
+                "straightway-bench: no memory for two areas of %zu "
+                "bytes per rank%s\n",
+                bytes,
                 plan->memory == SW_BENCH_STACK ? " on the stack (ulimit -s)"
                                                : "");
     return all;
 }
 
-static bool run(void *first, void *second, size_t bytes,
-                bool (*start)(void))
+static bool run(void *first, void *second, size_t bytes, bool (*start)(void))
 {
     requests = malloc((size_t)plan->window * sizeof *requests);
     bool paired = ranks % 2 || draw_partners();
     if (!agree(first && second && requests && paired, bytes) ||
         !agree(!plan->computing || sw_computing_prepare(plan->swept),
-               plan->swept) || !start())
+               plan->swept) ||
+        !start())
         return false;
     sent.memory = first;
     received.memory = second;
@@ -656,14 +668,16 @@ bool sw_pingpong(bool (*start)(void))
     if (ranks % 2 && strcmp(plan->patterns, "ring")) {
         if (rank == 0)
             fputs("straightway-bench: messages go between pairs: start an even "
-                  "number of ranks\n", stderr);
+                  "number of ranks\n",
+                  stderr);
         return false;
     }
     size_t bytes = need();
     if (plan->protocols && !sw_ladder_start()) {
         if (rank == 0)
             fputs("straightway-bench: none of these protocols can be measured: "
-                  "Straightway does not serve here\n", stderr);
+                  "Straightway does not serve here\n",
+                  stderr);
         return false;
     }
     if (plan->protocols)

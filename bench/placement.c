@@ -100,9 +100,10 @@ static bool describe(line_t *line)
     if (!begin_line(line))
         return false;
     gethostname(host, sizeof host - 1);
-    fprintf(line->file, "{\"rank\": %d, \"node\": %d, \"host\": \"%s\", "
-            "\"memory\": %d, \"cpus\": \"", sw_run.rank,
-            sw_run.nodes.of[sw_run.rank], host, find_memory());
+    fprintf(line->file,
+            "{\"rank\": %d, \"node\": %d, \"host\": \"%s\", "
+            "\"memory\": %d, \"cpus\": \"",
+            sw_run.rank, sw_run.nodes.of[sw_run.rank], host, find_memory());
     put_processors(line->file);
     fputs("\"", line->file);
     if (strcmp(sw_run.plan->placement, "-")) {
@@ -193,16 +194,17 @@ static void measure_pair(int a, int b, char *buffer, FILE *to)
     double times[2] = {0, 0};
     if (sw_run.rank == one || sw_run.rank == other) {
         int partner = sw_run.rank == one ? other : one;
-        one_way(partner, buffer, LARGE, 1);         /* connect, warm up */
+        one_way(partner, buffer, LARGE, 1); /* connect, warm up */
         times[0] = one_way(partner, buffer, SMALL, 100);
         times[1] = one_way(partner, buffer, LARGE, 8);
     }
     sleep_until_all_are_here();
     MPI_Bcast(times, 2, MPI_DOUBLE, low, sw_run.comm);
     if (to)
-        fprintf(to, "{\"between\": [%d, %d], \"latency_us\": %.5g, "
-                "\"gbs\": %.5g}\n", a, b, 1e6 * times[0],
-                LARGE / times[1] / 1e9);
+        fprintf(to,
+                "{\"between\": [%d, %d], \"latency_us\": %.5g, "
+                "\"gbs\": %.5g}\n",
+                a, b, 1e6 * times[0], LARGE / times[1] / 1e9);
 }
 
 static bool measure_between(FILE *to)
@@ -232,6 +234,7 @@ bool sw_placement(bool (*start)(void))
         all = measure_between(to);
     if (!all && sw_run.rank == 0)
         fputs("straightway-bench: a rank has no memory, or cannot read the "
-              "description of its node\n", stderr);
+              "description of its node\n",
+              stderr);
     return all;
 }

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-enum { WORD = 4, GUARDED = 8 };         /* words on either side             */
+enum { WORD = 4, GUARDED = 8 }; /* words on either side */
 #define GUARD 0xa5a5a5a5u
 
 void sw_places_number(uint32_t *words, size_t n, uint32_t first)
@@ -34,8 +34,8 @@ bool sw_places_invert(const uint32_t *array, size_t extent, uint32_t *list,
 
 static bool is_used(const sw_places_t *p, long long word)
 {
-    return word >= 0 && word < (long long)p->extent
-           && p->used[word / 64] >> (word % 64) & 1;
+    return word >= 0 && word < (long long)p->extent &&
+           p->used[word / 64] >> (word % 64) & 1;
 }
 
 static size_t count_stretches(const uint32_t *list, size_t words)
@@ -50,10 +50,10 @@ bool sw_places_make(sw_places_t *p, const uint32_t *list, size_t words,
                     size_t extent)
 {
     size_t count = count_stretches(list, words);
-    *p = (sw_places_t){
-        .stretches = malloc(count * sizeof *p->stretches),
-        .words = words, .extent = extent,
-        .used = calloc(extent / 64 + 1, sizeof *p->used)};
+    *p = (sw_places_t){.stretches = malloc(count * sizeof *p->stretches),
+                       .words = words,
+                       .extent = extent,
+                       .used = calloc(extent / 64 + 1, sizeof *p->used)};
     if (!p->stretches || !p->used)
         return false;
     for (size_t i = 0; i < words; i++) {
@@ -121,8 +121,8 @@ static sw_misplaced_t misplaced(long long word, bool gap, uint32_t got,
     return (sw_misplaced_t){true, gap, word * WORD, got, want};
 }
 
-sw_misplaced_t sw_places_check(const sw_places_t *p,
-                               const uint32_t *array, uint32_t seed)
+sw_misplaced_t sw_places_check(const sw_places_t *p, const uint32_t *array,
+                               uint32_t seed)
 {
     uint32_t next = 0;
     for (size_t s = 0; s < p->count; s++) {

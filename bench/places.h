@@ -22,15 +22,15 @@
 #define SW_MARGIN 64
 
 typedef struct {
-    uint32_t at, words;             /* neighbours in array and message      */
+    uint32_t at, words; /* neighbours in array and message */
 } sw_stretch_t;
 
 typedef struct {
     sw_stretch_t *stretches;
     size_t count;
-    size_t words;                   /* of the message                       */
-    size_t extent;                  /* words of the array                   */
-    uint64_t *used;                 /* a bit for each of those              */
+    size_t words;   /* of the message */
+    size_t extent;  /* words of the array */
+    uint64_t *used; /* a bit for each of those */
 } sw_places_t;
 
 /* Number the words, from `first` on. */
@@ -50,12 +50,10 @@ bool sw_places_make(sw_places_t *p, const uint32_t *list, size_t words,
 void sw_places_drop(sw_places_t *p);
 
 /* Write the message's words, which follow from its seed. */
-void sw_places_fill(const sw_places_t *p, uint32_t *array,
-                    uint32_t seed);
+void sw_places_fill(const sw_places_t *p, uint32_t *array, uint32_t seed);
 
 /* Write the complement of every word, and the guards, before a receive. */
-void sw_places_spoil(const sw_places_t *p, uint32_t *array,
-                     uint32_t seed);
+void sw_places_spoil(const sw_places_t *p, uint32_t *array, uint32_t seed);
 
 /* The first wrong word of a received message, by its byte in the array;
  * `gap`: a changed word of a guard. */
@@ -65,7 +63,7 @@ typedef struct {
     uint32_t got, want;
 } sw_misplaced_t;
 
-sw_misplaced_t sw_places_check(const sw_places_t *p,
-                               const uint32_t *array, uint32_t seed);
+sw_misplaced_t sw_places_check(const sw_places_t *p, const uint32_t *array,
+                               uint32_t seed);
 
 #endif

@@ -29,7 +29,7 @@
 #define CALLS 2000
 #define ROUNDS_MAX 99
 
-enum { NEVER = 1, UNMATCHED, BACK, POSTED };        /* tags */
+enum { NEVER = 1, UNMATCHED, BACK, POSTED }; /* tags */
 enum { IPROBE, ONE, EACH, KINDS };
 
 static const char *const names[KINDS] = {"Iprobe", "one", "each"};

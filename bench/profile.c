@@ -26,20 +26,25 @@
 #include "bench.h"
 #include "sampling.h"
 
-#define OVERSUBSCRIBED 64       /* a batch has so many times fewer calls    */
+#define OVERSUBSCRIBED 64 /* a batch has so many times fewer calls */
 
 static int rank, ranks;
 static MPI_Comm comm;
-static double *in, *out;        /* `count` for each rank                    */
-static int count;               /* doubles of a message of this item        */
-static int answer;              /* of Comm_rank and Iprobe                  */
+static double *in, *out; /* `count` for each rank */
+static int count;        /* doubles of a message of this item */
+static int answer;       /* of Comm_rank and Iprobe */
 static volatile unsigned long long clock_read;
 
 /* The plate of the halo exchange: rows are shared with two neighbours, the
  * four outermost columns on either side with two others; 8 KiB each. */
-enum { ROWS = 256, COLUMNS = 1024, EDGE = 4,
-       STRIDE = COLUMNS + 2 * EDGE, FACE = ROWS * EDGE };
-static double *plate, *ghosts;  /* its first double; its first ghost        */
+enum {
+    ROWS = 256,
+    COLUMNS = 1024,
+    EDGE = 4,
+    STRIDE = COLUMNS + 2 * EDGE,
+    FACE = ROWS * EDGE
+};
+static double *plate, *ghosts; /* its first double; its first ghost */
 static MPI_Comm grid;
 static MPI_Datatype edge;
 static int north, south, west, east;
@@ -116,9 +121,9 @@ static int self_allreduce(void)
 static int self_exchange(void)
 {
     MPI_Request both[2];
-    return MPI_Irecv(out, count, MPI_DOUBLE, 0, 0, MPI_COMM_SELF, &both[0])
-         | MPI_Isend(in, count, MPI_DOUBLE, 0, 0, MPI_COMM_SELF, &both[1])
-         | MPI_Waitall(2, both, MPI_STATUSES_IGNORE);
+    return MPI_Irecv(out, count, MPI_DOUBLE, 0, 0, MPI_COMM_SELF, &both[0]) |
+           MPI_Isend(in, count, MPI_DOUBLE, 0, 0, MPI_COMM_SELF, &both[1]) |
+           MPI_Waitall(2, both, MPI_STATUSES_IGNORE);
 }
 
 static bool is_my_own(void)
@@ -135,8 +140,7 @@ static int send_to(int other)
 
 static int receive_from(int other)
 {
-    return MPI_Recv(out, count, MPI_DOUBLE, other, 0, comm,
-                    MPI_STATUS_IGNORE);
+    return MPI_Recv(out, count, MPI_DOUBLE, other, 0, comm, MPI_STATUS_IGNORE);
 }
 
 static int pingpong(void)
@@ -198,16 +202,16 @@ static double *at(int row, int column)
 static int halo(void)
 {
     MPI_Request all[8];
-    return MPI_Irecv(at(ROWS, 0), FACE, MPI_DOUBLE, south, 0, grid, &all[0])
-         | MPI_Irecv(at(-1, 0), FACE, MPI_DOUBLE, north, 1, grid, &all[1])
-         | MPI_Irecv(at(0, COLUMNS), 1, edge, east, 2, grid, &all[2])
-         | MPI_Irecv(at(0, -EDGE), 1, edge, west, 3, grid, &all[3])
-         | MPI_Isend(at(0, 0), FACE, MPI_DOUBLE, north, 0, grid, &all[4])
-         | MPI_Isend(at(ROWS - 1, 0), FACE, MPI_DOUBLE, south, 1, grid,
-                     &all[5])
-         | MPI_Isend(at(0, 0), 1, edge, west, 2, grid, &all[6])
-         | MPI_Isend(at(0, COLUMNS - EDGE), 1, edge, east, 3, grid, &all[7])
-         | MPI_Waitall(8, all, MPI_STATUSES_IGNORE);
+    return MPI_Irecv(at(ROWS, 0), FACE, MPI_DOUBLE, south, 0, grid, &all[0]) |
+           MPI_Irecv(at(-1, 0), FACE, MPI_DOUBLE, north, 1, grid, &all[1]) |
+           MPI_Irecv(at(0, COLUMNS), 1, edge, east, 2, grid, &all[2]) |
+           MPI_Irecv(at(0, -EDGE), 1, edge, west, 3, grid, &all[3]) |
+           MPI_Isend(at(0, 0), FACE, MPI_DOUBLE, north, 0, grid, &all[4]) |
+           MPI_Isend(at(ROWS - 1, 0), FACE, MPI_DOUBLE, south, 1, grid,
+                     &all[5]) |
+           MPI_Isend(at(0, 0), 1, edge, west, 2, grid, &all[6]) |
+           MPI_Isend(at(0, COLUMNS - EDGE), 1, edge, east, 3, grid, &all[7]) |
+           MPI_Waitall(8, all, MPI_STATUSES_IGNORE);
 }
 
 /* Whether the place (row, column) is what rank r has at (its, column). */
@@ -220,12 +224,12 @@ static bool is_surrounded(void)
 {
     bool right = true;
     for (int x = 0; x < COLUMNS; x++)
-        right &= is_from(-1, x, north, ROWS - 1, x)
-               & is_from(ROWS, x, south, 0, x);
+        right &= is_from(-1, x, north, ROWS - 1, x) &
+                 is_from(ROWS, x, south, 0, x);
     for (int y = 0; y < ROWS; y++)
         for (int x = 0; x < EDGE; x++)
-            right &= is_from(y, x - EDGE, west, y, COLUMNS - EDGE + x)
-                   & is_from(y, COLUMNS + x, east, y, x);
+            right &= is_from(y, x - EDGE, west, y, COLUMNS - EDGE + x) &
+                     is_from(y, COLUMNS + x, east, y, x);
     return right;
 }
 
@@ -245,11 +249,11 @@ static void make_plate(void)
 typedef struct {
     const char *name;
     size_t size;
-    int path;                   /* recorded calls on the critical path      */
+    int path; /* recorded calls on the critical path */
     int (*call)(void);
-    bool (*right)(void);        /* NULL: there is no data                   */
-    double **arrives;           /* where; NULL: nowhere                     */
-    int calls;                  /* of a batch                               */
+    bool (*right)(void); /* NULL: there is no data */
+    double **arrives;    /* where; NULL: nowhere */
+    int calls;           /* of a batch */
 } item_t;
 
 static const item_t items[] = {
@@ -313,9 +317,14 @@ static void put_path(FILE *file)
 static bool measure(void)
 {
     static const sw_sampling_way_t as_started = {"time", SW_HOST};
-    sw_cell_t cell = {.name = item->name, .size = item->size,
-                      .ways = &as_started, .way_count = 1, .repeat = repeat,
-                      .check = check, .share = 1, .more = put_path,
+    sw_cell_t cell = {.name = item->name,
+                      .size = item->size,
+                      .ways = &as_started,
+                      .way_count = 1,
+                      .repeat = repeat,
+                      .check = check,
+                      .share = 1,
+                      .more = put_path,
                       .calls = item->calls};
     if (ranks > sysconf(_SC_NPROCESSORS_ONLN))
         cell.calls = (item->calls + OVERSUBSCRIBED - 1) / OVERSUBSCRIBED;

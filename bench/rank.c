@@ -57,10 +57,10 @@ static int note(const char *log, int status, double wall,
                 const struct rusage *use)
 {
     char line[256];
-    int n = snprintf(line, sizeof line, "%d %.6f %.6f %.6f %ld %ld %ld %ld %ld\n",
-                     status, wall, seconds(use->ru_utime),
-                     seconds(use->ru_stime), use->ru_minflt, use->ru_majflt,
-                     use->ru_maxrss, use->ru_nvcsw, use->ru_nivcsw);
+    int n = snprintf(
+        line, sizeof line, "%d %.6f %.6f %.6f %ld %ld %ld %ld %ld\n", status,
+        wall, seconds(use->ru_utime), seconds(use->ru_stime), use->ru_minflt,
+        use->ru_majflt, use->ru_maxrss, use->ru_nvcsw, use->ru_nivcsw);
     int fd = open(log, O_WRONLY | O_CREAT | O_APPEND, 0600);
     int written = fd >= 0 && write(fd, line, (size_t)n) == n;
     if (!written)

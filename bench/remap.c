@@ -20,9 +20,9 @@
 enum { IN, VIEW, ARRIVED, MAPPINGS };
 
 struct sw_remap {
-    int file, theirs;           /* descriptors: own, the partner's; 0: none */
+    int file, theirs; /* descriptors: own, the partner's; 0: none */
     unsigned char *at[MAPPINGS];
-    size_t span, length;        /* bytes: of a mapping, a message           */
+    size_t span, length; /* bytes: of a mapping, a message */
     int partner;
     MPI_Comm comm;
 };
@@ -31,8 +31,8 @@ struct sw_remap {
 static unsigned char *reserve(size_t bytes)
 {
     unsigned char *found = mmap(NULL, bytes + HUGE, PROT_NONE,
-                                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-                                -1, 0);
+                                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
+                                0);
     if (found == MAP_FAILED)
         return NULL;
     size_t before = -(uintptr_t)found % HUGE;
@@ -89,8 +89,8 @@ static bool meet(sw_remap_t *r)
 {
     long long mine[2] = {getpid(), r->file}, other[2] = {0, 0};
     char path[64];
-    MPI_Sendrecv(mine, 2, MPI_LONG_LONG, r->partner, 0, other, 2,
-                 MPI_LONG_LONG, r->partner, 0, r->comm, MPI_STATUS_IGNORE);
+    MPI_Sendrecv(mine, 2, MPI_LONG_LONG, r->partner, 0, other, 2, MPI_LONG_LONG,
+                 r->partner, 0, r->comm, MPI_STATUS_IGNORE);
     snprintf(path, sizeof path, "/proc/%lld/fd/%lld", other[0], other[1]);
     r->theirs = open(path, O_RDWR | O_CLOEXEC);
     return r->theirs >= 0;

@@ -35,7 +35,7 @@
 #define FEWEST_ROUNDS 5
 #define MOST_ROUNDS 400
 #define WARM_CALLS 4
-#define FEWEST_COUNTED 4        /* calls whose bytes are counted             */
+#define FEWEST_COUNTED 4 /* calls whose bytes are counted */
 #define COPY_BATCHES 12
 
 sw_run_t sw_run;
@@ -87,8 +87,8 @@ static int open_ways(const sw_cell_t *cell, int *open)
     return n;
 }
 
-static double batch(const sw_cell_t *cell, int way,
-                    const sw_sampling_way_t *as, int calls)
+static double batch(const sw_cell_t *cell, int way, const sw_sampling_way_t *as,
+                    int calls)
 {
     /* The barrier is the measured side's own: ranks that share cores leave a
      * barrier one by one, and that time belongs to the side. */
@@ -136,8 +136,7 @@ static double longest(double time)
  * that ranks still spend in the call before it. */
 double sw_shortest_batch(void)
 {
-    return sw_run.nodes.crowded
-        ? 1000 * SHORTEST_BATCH : SHORTEST_BATCH;
+    return sw_run.nodes.crowded ? 1000 * SHORTEST_BATCH : SHORTEST_BATCH;
 }
 
 /* Calls per batch: the first power of two that lasts long enough on the
@@ -194,8 +193,8 @@ static void put_samples(const char *name, const double *samples, int n,
 typedef struct {
     int way, calls;
     bool right;
-    double bytes;               /* of a call, sent between nodes; < 0: not
-                                 * known                                    */
+    double bytes; /* of a call, sent between nodes; < 0: not
+                                 * known */
     double *samples;
 } trial_t;
 
@@ -273,8 +272,10 @@ static bool open_output(void)
     char version[MPI_MAX_LIBRARY_VERSION_STRING];
     int n;
     MPI_Get_library_version(version, &n);
-    fprintf(file, "{\"start\": {\"ranks\": %d, \"modes\": %d, "
-            "\"crowded\": %s, \"nodes\": [", sw_run.ranks, sw_run.modes,
+    fprintf(file,
+            "{\"start\": {\"ranks\": %d, \"modes\": %d, "
+            "\"crowded\": %s, \"nodes\": [",
+            sw_run.ranks, sw_run.modes,
             sw_run.nodes.crowded ? "true" : "false");
     for (int r = 0; r < sw_run.ranks; r++)
         fprintf(file, "%s%d", r ? ", " : "", sw_run.nodes.of[r]);
@@ -413,8 +414,7 @@ bool sw_chosen(const char *list, const char *name)
 
 /* The run --------------------------------------------------------------- */
 
-__attribute__((visibility("default")))
-int sw_bench(const sw_bench_plan_t *plan)
+__attribute__((visibility("default"))) int sw_bench(const sw_bench_plan_t *plan)
 {
     sw_run.plan = plan;
     MPI_Init(NULL, NULL);
@@ -433,13 +433,13 @@ int sw_bench(const sw_bench_plan_t *plan)
     }
 
     shuffle_state = 0x9e3779b97f4a7c15u ^ plan->seed;
-    bool good = plan->placement ? sw_placement(open_output)
-              : plan->items ? sw_profile(open_output)
-              : plan->kernels ? sw_datatypes(open_output)
-              : plan->patterns ? sw_pingpong(open_output)
-              : plan->onesided ? sw_onesided(open_output)
-              : plan->overlap ? sw_overlap(open_output)
-                               : sw_collectives(open_output);
+    bool good = plan->placement  ? sw_placement(open_output)
+                : plan->items    ? sw_profile(open_output)
+                : plan->kernels  ? sw_datatypes(open_output)
+                : plan->patterns ? sw_pingpong(open_output)
+                : plan->onesided ? sw_onesided(open_output)
+                : plan->overlap  ? sw_overlap(open_output)
+                                 : sw_collectives(open_output);
     switch_to(SW_OURS);
     if (file)
         fclose(file);

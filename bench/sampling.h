@@ -26,7 +26,7 @@ typedef struct {
     const sw_bench_plan_t *plan;
     MPI_Comm comm;
     int rank, ranks;
-    int modes;              /* 2, or 1 where ours cannot be switched on     */
+    int modes; /* 2, or 1 where ours cannot be switched on */
     sw_nodes_t nodes;
 } sw_run_t;
 
@@ -45,19 +45,19 @@ typedef struct sw_cell sw_cell_t;
 struct sw_cell {
     const char *name;
     size_t size;
-    const void *what;                               /* the owner's own      */
-    const sw_sampling_way_t *ways;  /* NULL: one for each mode, of the same
-                                     * number                               */
+    const void *what;              /* the owner's own */
+    const sw_sampling_way_t *ways; /* NULL: one for each mode, of the same
+                                     * number */
     int way_count;
 
     /* An MPI error, or 0. An owner that times a part only sets *seconds. */
     int (*repeat)(const void *what, int way, int calls, double *seconds);
-    bool (*check)(const sw_cell_t *cell, int way);  /* on all ranks alike   */
-    int calls;              /* of a batch; 0: so many that it lasts long    */
-    bool counted;           /* over nodes, count the bytes between them     */
-    double share;           /* of the time of a call that is reported       */
-    void (*settle)(void);       /* on all ranks, after the last sample      */
-    void (*more)(FILE *file);   /* more members for the line, or NULL       */
+    bool (*check)(const sw_cell_t *cell, int way); /* on all ranks alike */
+    int calls;                /* of a batch; 0: so many that it lasts long */
+    bool counted;             /* over nodes, count the bytes between them */
+    double share;             /* of the time of a call that is reported */
+    void (*settle)(void);     /* on all ranks, after the last sample */
+    void (*more)(FILE *file); /* more members for the line, or NULL */
 };
 
 /* Measure, check and write down; false when a result was wrong. */

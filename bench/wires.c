@@ -69,13 +69,12 @@ static const char *address(const char *digits, char to[INET6_ADDRSTRLEN])
     if (n != 4)
         return NULL;
     return memcmp(words, mapped, sizeof mapped)
-        ? inet_ntop(AF_INET6, words, to, INET6_ADDRSTRLEN)
-        : inet_ntop(AF_INET, &words[3], to, INET6_ADDRSTRLEN);
+               ? inet_ntop(AF_INET6, words, to, INET6_ADDRSTRLEN)
+               : inet_ntop(AF_INET, &words[3], to, INET6_ADDRSTRLEN);
 }
 
 /* A connection whose two ends have one address stays on the machine. */
-static void find_connection(unsigned long socket, const char *path,
-                            list_t *tcp)
+static void find_connection(unsigned long socket, const char *path, list_t *tcp)
 {
     FILE *file = fopen(path, "r");
     char line[512], from[40], to[40];
@@ -83,8 +82,10 @@ static void find_connection(unsigned long socket, const char *path,
     unsigned state;
     unsigned long number;
     while (file && fgets(line, sizeof line, file)) {
-        if (sscanf(line, " %*d: %39[0-9A-F]:%*x %39[0-9A-F]:%*x %x %*s %*s "
-                   "%*s %*s %*s %lu", from, to, &state, &number) != 4 ||
+        if (sscanf(line,
+                   " %*d: %39[0-9A-F]:%*x %39[0-9A-F]:%*x %x %*s %*s "
+                   "%*s %*s %*s %lu",
+                   from, to, &state, &number) != 4 ||
             number != socket || state != 1 || !address(from, a) ||
             !address(to, b) || !strcmp(a, b))
             continue;
@@ -96,9 +97,12 @@ static void find_connection(unsigned long socket, const char *path,
 
 static bool is_adapter(const char *path)
 {
-    static const char *const begins[] = {
-        "/dev/infiniband/uverbs", "/dev/cxi", "/dev/hfi1", "/dev/kgni",
-        "/dev/ipath", "/dev/usnic"};
+    static const char *const begins[] = {"/dev/infiniband/uverbs",
+                                         "/dev/cxi",
+                                         "/dev/hfi1",
+                                         "/dev/kgni",
+                                         "/dev/ipath",
+                                         "/dev/usnic"};
     for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)
         if (!strncmp(path, begins[i], strlen(begins[i])))
             return true;

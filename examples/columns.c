@@ -22,13 +22,13 @@
 #include <stdlib.h>
 
 #define PI 3.14159265358979323846
-#define SHARE 0.125         /* of the heat that a point gives to each neighbour */
-#define CLOSE 1e-11         /* of a point to its known value                    */
+#define SHARE 0.125 /* of the heat that a point gives to each neighbour */
+#define CLOSE 1e-11 /* of a point to its known value */
 
 static int n = 32, levels = 256, steps = 100;
 static int ranks, me, sides[2], at[2];
 static MPI_Comm grid;
-static MPI_Datatype wide;   /* a face across the rows: N columns, a row apart */
+static MPI_Datatype wide; /* a face across the rows: N columns, a row apart */
 
 static double *column(double *field, int i, int j)
 {
@@ -143,7 +143,7 @@ int main(int argc, char **argv)
     if (!arguments(argc, argv)) {
         if (me == 0)
             fprintf(stderr, "usage: columns [N [LEVELS [STEPS]]], N and LEVELS "
-                    "at least 1\n");
+                            "at least 1\n");
         MPI_Finalize();
         return 2;
     }
@@ -164,15 +164,17 @@ int main(int argc, char **argv)
         old = new, new = swap;
     }
     double elapsed = MPI_Wtime() - start, farthest;
-    double far = field_off(old, pow(1 - loss(sides[0] * n) - loss(sides[1] * n) -
-                                    loss(levels), steps), 0);
+    double far = field_off(
+        old,
+        pow(1 - loss(sides[0] * n) - loss(sides[1] * n) - loss(levels), steps),
+        0);
     MPI_Allreduce(&far, &farthest, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
     int right = farthest < CLOSE;
     if (me == 0)
         printf("columns: %d x %d ranks, faces of %zu bytes, %d steps: %.4f s, "
-               "error %.1e\n%s\n", sides[0], sides[1],
-               (size_t)n * levels * sizeof *old, steps, elapsed, farthest,
-               right ? "PASS" : "FAIL");
+               "error %.1e\n%s\n",
+               sides[0], sides[1], (size_t)n * levels * sizeof *old, steps,
+               elapsed, farthest, right ? "PASS" : "FAIL");
     free(old), free(new);
     MPI_Type_free(&wide);
     MPI_Comm_free(&grid);

@@ -29,16 +29,18 @@
 #include <string.h>
 
 #define PI 3.14159265358979323846
-#define CLOSE 1e-10         /* of a number to its known value */
+#define CLOSE 1e-10 /* of a number to its known value */
 
-typedef struct { double re, im; } complex_t;
+typedef struct {
+    double re, im;
+} complex_t;
 
 static int ranks, me, n, planes, blocking;
 static double uneven, waited;
-static complex_t *roots;            /* n of them: exp(-2 pi i j / n)    */
-static complex_t *spare, *idle;     /* a plane each; no rank needs idle  */
-static complex_t *slab, *come;      /* planes of mine; what others sent */
-static MPI_Request *under_way;      /* one for each plane               */
+static complex_t *roots;        /* n of them: exp(-2 pi i j / n) */
+static complex_t *spare, *idle; /* a plane each; no rank needs idle */
+static complex_t *slab, *come;  /* planes of mine; what others sent */
+static MPI_Request *under_way;  /* one for each plane */
 
 static complex_t *numbers(size_t count)
 {
@@ -201,7 +203,8 @@ static void wind(void)
 static complex_t known(int z, int y, int x)
 {
     unsigned at = (((unsigned)((z + n) % n) * n + (y + n) % n) * n +
-                   (x + n) % n + 1) * 2654435761u;
+                   (x + n) % n + 1) *
+                  2654435761u;
     return (complex_t){(at >> 8) % 1021 / 1021.0, (at >> 16) % 251 / 251.0};
 }
 
@@ -242,7 +245,9 @@ static int arguments(int argc, char **argv)
     }
     n = number[0];
     return n < ranks || n % ranks || n > 1024 || number[1] < 1 ||
-           !(uneven >= 0 && uneven <= 1000) ? 0 : number[1];
+                   !(uneven >= 0 && uneven <= 1000)
+               ? 0
+               : number[1];
 }
 
 int main(int argc, char **argv)
@@ -253,8 +258,10 @@ int main(int argc, char **argv)
     int steps = arguments(argc, argv);
     if (!steps) {
         if (me == 0)
-            fprintf(stderr, "usage: planes [N [STEPS]] [--blocking] [--uneven "
-                    "F], N a multiple of the %d ranks, at most 1024\n", ranks);
+            fprintf(stderr,
+                    "usage: planes [N [STEPS]] [--blocking] [--uneven "
+                    "F], N a multiple of the %d ranks, at most 1024\n",
+                    ranks);
         MPI_Finalize();
         return 2;
     }
@@ -284,9 +291,9 @@ int main(int argc, char **argv)
     int right = farthest < CLOSE;
     if (me == 0)
         printf("planes: %d^3 on %d ranks, %d steps: %.4f s, %.4f ms a "
-               "transform, %.4f s in MPI, error %.3e\n%s\n", n, ranks, steps,
-               elapsed, elapsed * 1000 / (2 * steps), waited, farthest,
-               right ? "PASS" : "FAIL");
+               "transform, %.4f s in MPI, error %.3e\n%s\n",
+               n, ranks, steps, elapsed, elapsed * 1000 / (2 * steps), waited,
+               farthest, right ? "PASS" : "FAIL");
     free(roots), free(spare), free(idle);
     free(slab), free(come), free(under_way);
     MPI_Finalize();

@@ -29,9 +29,9 @@
 #include <string.h>
 
 #define STEPS_MAX 10000
-#define ANEW 50             /* steps after which rounding is undone   */
-#define SMALL 1e-12         /* of the residual, relative to the first */
-#define CLOSE 1e-6          /* of a point to its known value          */
+#define ANEW 50     /* steps after which rounding is undone */
+#define SMALL 1e-12 /* of the residual, relative to the first */
+#define CLOSE 1e-6  /* of a point to its known value */
 
 static int ranks, me, n, rows;
 
@@ -191,8 +191,10 @@ int main(int argc, char **argv)
     n = argc > 1 + pipelined ? atoi(argv[1]) : 48;
     if (n < ranks || n > 10000 || argc > 2 + pipelined) {
         if (me == 0)
-            fprintf(stderr, "usage: solver [N] [--pipelined], N from the %d "
-                    "ranks to 10000\n", ranks);
+            fprintf(stderr,
+                    "usage: solver [N] [--pipelined], N from the %d "
+                    "ranks to 10000\n",
+                    ranks);
         MPI_Finalize();
         return 2;
     }
@@ -209,9 +211,11 @@ int main(int argc, char **argv)
     }
     for (int i = 1; i <= n && me == 0; i++)
         for (int j = 1; j <= n; j++)
-            all[(size_t)(i - 1) * n + (j - 1)] =
-                4 * known(i, j) - known(i - 1, j) - known(i + 1, j) -
-                known(i, j - 1) - known(i, j + 1);
+            all[(size_t)(i - 1) * n + (j - 1)] = 4 * known(i, j) -
+                                                 known(i - 1, j) -
+                                                 known(i + 1, j) -
+                                                 known(i, j - 1) -
+                                                 known(i, j + 1);
 
     MPI_Barrier(MPI_COMM_WORLD);
     double start = MPI_Wtime();
@@ -225,8 +229,8 @@ int main(int argc, char **argv)
     long wrong = 0, sum_wrong = 0;
     for (int i = 1; i <= n; i++)
         for (int j = 1; j <= n; j++)
-            wrong += !(fabs(all[(size_t)(i - 1) * n + (j - 1)] -
-                            known(i, j)) < CLOSE);
+            wrong += !(fabs(all[(size_t)(i - 1) * n + (j - 1)] - known(i, j)) <
+                       CLOSE);
     MPI_Allreduce(&wrong, &sum_wrong, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
     if (me == 0)
         printf("solver: %d x %d on %d ranks, %d steps: %.4f s\n%s\n", n, n,

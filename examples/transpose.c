@@ -18,7 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define STRIP 8     /* columns turned at a time: a cache line of each row */
+#define STRIP 8 /* columns turned at a time: a cache line of each row */
 
 static double entry(int row, int column, int n)
 {
@@ -58,8 +58,10 @@ int main(int argc, char **argv)
     int rounds = argc > 2 ? atoi(argv[2]) : 201;
     if (n < size || n % size || n > 30000 || rounds < 1) {
         if (rank == 0)
-            fprintf(stderr, "usage: transpose [N [ROUNDS]], N a multiple of "
-                    "the %d ranks, at most 30000\n", size);
+            fprintf(stderr,
+                    "usage: transpose [N [ROUNDS]], N a multiple of "
+                    "the %d ranks, at most 30000\n",
+                    size);
         MPI_Finalize();
         return 2;
     }
@@ -85,8 +87,8 @@ int main(int argc, char **argv)
     for (int round = 0; round < rounds; round++) {
         cut(mine, out, rows, n);
         double before = MPI_Wtime();
-        MPI_Alltoall(out, rows * rows, MPI_DOUBLE,
-                     in, rows * rows, MPI_DOUBLE, MPI_COMM_WORLD);
+        MPI_Alltoall(out, rows * rows, MPI_DOUBLE, in, rows * rows, MPI_DOUBLE,
+                     MPI_COMM_WORLD);
         communication += MPI_Wtime() - before;
         join(in, mine, rows, n);
 
@@ -102,15 +104,16 @@ int main(int argc, char **argv)
 
     for (int i = 0; i < rows; i++)
         for (int j = 0; j < n; j++)
-            wrong += mine[(size_t)i * n + j] !=
-                     (rounds % 2 ? entry(j, first + i, n)
-                                 : entry(first + i, j, n));
+            wrong += mine[(size_t)i * n + j] != (rounds % 2
+                                                     ? entry(j, first + i, n)
+                                                     : entry(first + i, j, n));
     long all = 0;
     MPI_Reduce(&wrong, &all, 1, MPI_LONG, MPI_SUM, 0, MPI_COMM_WORLD);
     if (rank == 0)
         printf("transpose: %d x %d on %d ranks, %d rounds: %.3f s, "
-               "communication %.3f s\n%s\n", n, n, size, rounds, elapsed,
-               communication, all ? "FAIL" : "PASS");
+               "communication %.3f s\n%s\n",
+               n, n, size, rounds, elapsed, communication,
+               all ? "FAIL" : "PASS");
     MPI_Bcast(&all, 1, MPI_LONG, 0, MPI_COMM_WORLD);
     free(mine);
     free(out);

@@ -27,7 +27,7 @@
 #define STRAIGHTWAY_VERSION_MAJOR 0
 #define STRAIGHTWAY_VERSION_MINOR 1
 #define STRAIGHTWAY_VERSION_PATCH 0
-#define STRAIGHTWAY_VERSION \
+#define STRAIGHTWAY_VERSION                                                \
     (STRAIGHTWAY_VERSION_MAJOR * 10000 + STRAIGHTWAY_VERSION_MINOR * 100 + \
      STRAIGHTWAY_VERSION_PATCH)
 
@@ -58,29 +58,31 @@ typedef int (*straightway_profile_func_t)(int on);
     result straightway_##call parameters;
 #else
 #if defined(__x86_64__) && defined(__LP64__)
-#define STRAIGHTWAY_FIND_(to, call) \
-    __asm__(".weak straightway_" #call "\n\t" \
-            "movq straightway_" #call "@GOTPCREL(%%rip), %0" : "=r"(to))
+#define STRAIGHTWAY_FIND_(to, call)                          \
+    __asm__(".weak straightway_" #call "\n\t"                \
+            "movq straightway_" #call "@GOTPCREL(%%rip), %0" \
+            : "=r"(to))
 #elif defined(__aarch64__) && defined(__LP64__) && \
     !defined(__AARCH64_CMODEL_TINY__)
-#define STRAIGHTWAY_FIND_(to, call) \
-    __asm__(".weak straightway_" #call "\n\t" \
-            "adrp %0, :got:straightway_" #call "\n\t" \
-            "ldr %0, [%0, :got_lo12:straightway_" #call "]" : "=r"(to))
+#define STRAIGHTWAY_FIND_(to, call)                         \
+    __asm__(".weak straightway_" #call "\n\t"               \
+            "adrp %0, :got:straightway_" #call "\n\t"       \
+            "ldr %0, [%0, :got_lo12:straightway_" #call "]" \
+            : "=r"(to))
 #else
 /* There is no library for other machines. */
 #define STRAIGHTWAY_FIND_(to, call) ((to) = 0)
 #endif
 /* The inline function has another name for the assembler, so that it cannot
  * be taken for the library's. */
-#define STRAIGHTWAY_CALL_(result, call, parameters, library) \
-    static inline result straightway_##call parameters \
-        __asm__("straightway_inline_" #call); \
-    static inline result straightway_##call parameters \
-    { \
-        result (*found) parameters; \
-        STRAIGHTWAY_FIND_(found, call); \
-        library \
+#define STRAIGHTWAY_CALL_(result, call, parameters, library)    \
+    static inline result straightway_##call parameters __asm__( \
+        "straightway_inline_" #call);                           \
+    static inline result straightway_##call parameters          \
+    {                                                           \
+        result(*found) parameters;                              \
+        STRAIGHTWAY_FIND_(found, call);                         \
+        library                                                 \
     }
 #endif
 
@@ -131,8 +133,7 @@ STRAIGHTWAY_CALL_(void, region_begin, (const char *name),
  * does nothing: as with straightway_region_begin. MPI_Pcontrol(-n), n > 1,
  * ends the region "phase n".
  */
-STRAIGHTWAY_CALL_(void, region_end, (const char *name),
-                  if (found) found(name);)
+STRAIGHTWAY_CALL_(void, region_end, (const char *name), if (found) found(name);)
 
 /*
  * straightway_profile(on) switches the recording of a profile on (1) or off

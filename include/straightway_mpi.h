@@ -142,8 +142,8 @@ typedef void *(*straightway_alloc_func_t)(size_t bytes);
 typedef int (*straightway_give_func_t)(void **block, size_t bytes, int dest,
                                        int tag, const void *comm);
 typedef int (*straightway_take_func_t)(void **block, size_t *bytes, int source,
-                                       int tag, const void *comm,
-                                       void *message, void *status);
+                                       int tag, const void *comm, void *message,
+                                       void *status);
 typedef int (*straightway_mtake_func_t)(void **block, size_t *bytes,
                                         void *message, void *status);
 typedef int (*straightway_itake_func_t)(void **block, int count,

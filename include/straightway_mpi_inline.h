@@ -37,8 +37,8 @@ static inline straightway_list_t_ *straightway_list_(void)
 
 static inline void straightway_lock_(void)
 {
-    while (__atomic_test_and_set(&straightway_list_()->locked,
-                                 __ATOMIC_ACQUIRE))
+    while (
+        __atomic_test_and_set(&straightway_list_()->locked, __ATOMIC_ACQUIRE))
         ;
 }
 
@@ -136,8 +136,7 @@ static inline int straightway_send_(void **block, size_t bytes, int dest,
 {
     MPI_Datatype type = MPI_BYTE;
     int n = (int)bytes, rc = MPI_SUCCESS;
-    straightway_going_t_ *going =
-        (straightway_going_t_ *)malloc(sizeof *going);
+    straightway_going_t_ *going = (straightway_going_t_ *)malloc(sizeof *going);
     if (!going) {
         MPI_Comm_call_errhandler(comm, MPI_ERR_NO_MEM);
         return MPI_ERR_NO_MEM;
@@ -176,8 +175,8 @@ static inline int straightway_room_(size_t bytes, void **block, int *count,
     int rc = straightway_alloc(bytes, block);
     *type = MPI_BYTE;
     *count = bytes > INT_MAX ? 1 : (int)bytes;
-    return rc == MPI_SUCCESS && bytes > INT_MAX
-        ? straightway_type_(bytes, type) : rc;
+    return rc == MPI_SUCCESS && bytes > INT_MAX ? straightway_type_(bytes, type)
+                                                : rc;
 }
 
 /* A matched message, into a fresh block. */
@@ -205,7 +204,8 @@ static inline int straightway_give(void **block, size_t bytes, int dest,
     STRAIGHTWAY_FIND_(found, library_give);
     rc = found ? found(block, bytes, dest, tag, &comm) : STRAIGHTWAY_BY_VALUE;
     return rc == STRAIGHTWAY_BY_VALUE
-        ? straightway_send_(block, bytes, dest, tag, comm) : rc;
+               ? straightway_send_(block, bytes, dest, tag, comm)
+               : rc;
 }
 
 static inline int straightway_igive(void **block, size_t bytes, int dest,
@@ -214,7 +214,8 @@ static inline int straightway_igive(void **block, size_t bytes, int dest,
 {
     int rc = straightway_give(block, bytes, dest, tag, comm);
     return rc == MPI_SUCCESS
-        ? MPI_Isend(NULL, 0, MPI_BYTE, MPI_PROC_NULL, 0, comm, request) : rc;
+               ? MPI_Isend(NULL, 0, MPI_BYTE, MPI_PROC_NULL, 0, comm, request)
+               : rc;
 }
 
 static inline int straightway_mtake(void **block, size_t *bytes,
@@ -225,7 +226,8 @@ static inline int straightway_mtake(void **block, size_t *bytes,
     STRAIGHTWAY_FIND_(found, library_mtake);
     rc = found ? found(block, bytes, message, status) : STRAIGHTWAY_BY_VALUE;
     return rc == STRAIGHTWAY_BY_VALUE
-        ? straightway_copy_(block, bytes, message, status) : rc;
+               ? straightway_copy_(block, bytes, message, status)
+               : rc;
 }
 
 static inline int straightway_take(void **block, size_t *bytes, int source,
@@ -243,7 +245,8 @@ static inline int straightway_take(void **block, size_t *bytes, int source,
         rc = rc == MPI_SUCCESS ? STRAIGHTWAY_BY_VALUE : rc;
     }
     return rc == STRAIGHTWAY_BY_VALUE
-        ? straightway_copy_(block, bytes, &message, to) : rc;
+               ? straightway_copy_(block, bytes, &message, to)
+               : rc;
 }
 
 static inline int straightway_itake(void **block, size_t most, int source,

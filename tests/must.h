@@ -8,12 +8,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define MUST(x)                                                         \
-    do {                                                                \
-        if (!(x)) {                                                     \
+#define MUST(x)                                                             \
+    do {                                                                    \
+        if (!(x)) {                                                         \
             fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #x); \
-            exit(1);                                                    \
-        }                                                               \
+            exit(1);                                                        \
+        }                                                                   \
     } while (0)
 
 /* A step of xorshift64, from a state that is not 0. */

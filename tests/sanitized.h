@@ -4,7 +4,7 @@
 #ifndef SANITIZED_H
 #define SANITIZED_H
 
-#ifdef __has_feature                /* clang's way to say it */
+#ifdef __has_feature /* clang's way to say it */
 #define SANITIZED_(what) __has_feature(what)
 #else
 #define SANITIZED_(what) 0

@@ -29,8 +29,9 @@ static void turn(fftw_complex *cube)
     for (ptrdiff_t x = 0; x < mine; x++)
         for (ptrdiff_t y = 0; y < n; y++)
             for (ptrdiff_t z = 0; z < n; z++) {
-                double *at = cube[(x * n + y) * n + z], angle =
-                    1e-4 * (double)((x + first) * (x + first) + y * y + z * z);
+                double *at = cube[(x * n + y) * n + z],
+                       angle = 1e-4 * (double)((x + first) * (x + first) +
+                                               y * y + z * z);
                 double c = scale * cos(angle), s = scale * sin(angle);
                 double real = at[0] * c - at[1] * s;
                 at[1] = at[0] * s + at[1] * c;
@@ -48,10 +49,10 @@ int main(int argc, char **argv)
     ptrdiff_t room = fftw_mpi_local_size_3d(n, n, n, MPI_COMM_WORLD, &mine,
                                             &first);
     fftw_complex *cube = fftw_alloc_complex((size_t)room);
-    fftw_plan forth = fftw_mpi_plan_dft_3d(
-        n, n, n, cube, cube, MPI_COMM_WORLD, FFTW_FORWARD, FFTW_ESTIMATE);
-    fftw_plan back = fftw_mpi_plan_dft_3d(
-        n, n, n, cube, cube, MPI_COMM_WORLD, FFTW_BACKWARD, FFTW_ESTIMATE);
+    fftw_plan forth = fftw_mpi_plan_dft_3d(n, n, n, cube, cube, MPI_COMM_WORLD,
+                                           FFTW_FORWARD, FFTW_ESTIMATE);
+    fftw_plan back = fftw_mpi_plan_dft_3d(n, n, n, cube, cube, MPI_COMM_WORLD,
+                                          FFTW_BACKWARD, FFTW_ESTIMATE);
     for (ptrdiff_t i = 0; i < mine * n * n; i++) {
         cube[i][0] = sin((double)(i + first * n * n) * 0.001);
         cube[i][1] = 0;
@@ -64,8 +65,7 @@ int main(int argc, char **argv)
         if (step % 20 == 0) {
             double now = energy(cube);
             if (me == 0)
-                printf("round %d: %.12g %.12g\n", step, now,
-                       cube[n / 2][0]);
+                printf("round %d: %.12g %.12g\n", step, now, cube[n / 2][0]);
         }
     }
     double off = energy(cube) / before - 1;

@@ -29,10 +29,10 @@ static int fill(DMUMPS_STRUC_C *it)
     for (int z = 0; z < edge; z++)
         for (int y = 0; y < edge; y++)
             for (int x = 0; x < edge; x++) {
-                int here = point(x, y, z), next[] = {
-                    here, x + 1 < edge ? point(x + 1, y, z) : -1,
-                    y + 1 < edge ? point(x, y + 1, z) : -1,
-                    z + 1 < edge ? point(x, y, z + 1) : -1};
+                int here = point(x, y, z),
+                    next[] = {here, x + 1 < edge ? point(x + 1, y, z) : -1,
+                              y + 1 < edge ? point(x, y + 1, z) : -1,
+                              z + 1 < edge ? point(x, y, z + 1) : -1};
                 for (int i = 0; i < 4; i++)
                     if (next[i] >= 0) {
                         it->irn[k] = here + 1;
@@ -83,8 +83,8 @@ int main(int argc, char **argv)
     it.comm_fortran = WORLD;
     call(&it, INIT);
     for (int i = 0; i < 4; i++)
-        it.icntl[i] = 0;        /* it prints nothing */
-    it.icntl[6] = 7;            /* it chooses the order by itself */
+        it.icntl[i] = 0; /* it prints nothing */
+    it.icntl[6] = 7;     /* it chooses the order by itself */
     if (me == 0) {
         size_t most = 4 * (size_t)n;
         it.n = n;
@@ -104,8 +104,8 @@ int main(int argc, char **argv)
         double took = MPI_Wtime() - begun, sum = 0;
         for (int i = 0; i < n; i++)
             sum += it.rhs[i];
-        printf("sum %.12g\nresidual %.12f\ntime %.6f s\n", sum,
-               residual(&it), took);
+        printf("sum %.12g\nresidual %.12f\ntime %.6f s\n", sum, residual(&it),
+               took);
     }
     call(&it, END);
     MPI_Finalize();

@@ -95,8 +95,8 @@ int main(int argc, char **argv)
         double took = exchange(argv[1], rounds, n, size, partner, &seed, &sum);
         all += took;
         if (me == 0)
-            printf("%s %d x %zu bytes: %.3f us a round, sum %lu\n", argv[1],
-                   n, size, took / rounds * 1e6, sum);
+            printf("%s %d x %zu bytes: %.3f us a round, sum %lu\n", argv[1], n,
+                   size, took / rounds * 1e6, sum);
     }
     if (me == 0)
         printf("all: %.6f s in MPI\n", all);

@@ -15,14 +15,9 @@ enum { N };
 enum { PROCESSES = 4, TO = 1, FROM = 2 };
 
 static const sw_kernel_shape_t shapes[] = {
-    {SW_EXTENDED, {64}},
-    {SW_EXTENDED, {128}},
-    {SW_PUBLISHED, {256}},
-    {SW_PUBLISHED, {512}},
-    {SW_PUBLISHED, {768}},
-    {SW_PUBLISHED, {1024}},
-    {SW_PUBLISHED, {1536}},
-    {SW_EXTENDED, {2048}},
+    {SW_EXTENDED, {64}},    {SW_EXTENDED, {128}},  {SW_PUBLISHED, {256}},
+    {SW_PUBLISHED, {512}},  {SW_PUBLISHED, {768}}, {SW_PUBLISHED, {1024}},
+    {SW_PUBLISHED, {1536}}, {SW_EXTENDED, {2048}},
 };
 
 typedef double complex number_t;
@@ -86,7 +81,12 @@ static size_t unpack(const int *d, const void *buffer, void *array)
     return sw_pack_into(buffer, from);
 }
 
-const sw_kernel_t sw_fft2 = {
-    .name = "fft2", .application = "FFT2", SW_SHAPES(shapes),
-    .bytes = bytes, .extent = extent, .sent = sent, .received = received,
-    .pack = pack, .unpack = unpack};
+const sw_kernel_t sw_fft2 = {.name = "fft2",
+                             .application = "FFT2",
+                             SW_SHAPES(shapes),
+                             .bytes = bytes,
+                             .extent = extent,
+                             .sent = sent,
+                             .received = received,
+                             .pack = pack,
+                             .unpack = unpack};

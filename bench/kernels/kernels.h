@@ -28,7 +28,7 @@ enum { SW_DIMENSIONS = 9 };
 
 typedef struct {
     int published;
-    int d[SW_DIMENSIONS];           /* see each kernel                      */
+    int d[SW_DIMENSIONS]; /* see each kernel */
 } sw_kernel_shape_t;
 
 typedef struct {
@@ -36,8 +36,8 @@ typedef struct {
     const sw_kernel_shape_t *shapes;
     int shape_count;
 
-    size_t (*bytes)(const int *d);  /* of the message                       */
-    size_t (*extent)(const int *d); /* of the array                         */
+    size_t (*bytes)(const int *d);  /* of the message */
+    size_t (*extent)(const int *d); /* of the array */
 
     /* The datatypes, not committed, and where in the array they begin. */
     MPI_Datatype (*sent)(const int *d, size_t *at);
@@ -57,24 +57,24 @@ typedef struct {
 
 /* All of them, in the order in which they are measured. */
 #define SW_KERNELS(X) \
-    X(wrf_x_vec) \
-    X(wrf_x_sa) \
-    X(wrf_y_vec) \
-    X(wrf_y_sa) \
-    X(milc_su3_zd) \
-    X(nas_lu_x) \
-    X(nas_lu_y) \
-    X(nas_mg_x) \
-    X(nas_mg_y) \
-    X(nas_mg_z) \
-    X(specfem3d_oc) \
-    X(specfem3d_cm) \
-    X(specfem3d_mt) \
-    X(lammps_full) \
-    X(lammps_atomic) \
-    X(fft2) \
-    X(stencil2d) \
-    X(stencil3d) \
+    X(wrf_x_vec)      \
+    X(wrf_x_sa)       \
+    X(wrf_y_vec)      \
+    X(wrf_y_sa)       \
+    X(milc_su3_zd)    \
+    X(nas_lu_x)       \
+    X(nas_lu_y)       \
+    X(nas_mg_x)       \
+    X(nas_mg_y)       \
+    X(nas_mg_z)       \
+    X(specfem3d_oc)   \
+    X(specfem3d_cm)   \
+    X(specfem3d_mt)   \
+    X(lammps_full)    \
+    X(lammps_atomic)  \
+    X(fft2)           \
+    X(stencil2d)      \
+    X(stencil3d)      \
     X(triangle)
 
 #define SW_DECLARE(name) extern const sw_kernel_t sw_##name;

@@ -22,24 +22,16 @@ enum { OWN, SENT };
 enum { AXES = 3, MOST_ARRAYS = 6 };
 
 static const sw_kernel_shape_t full_shapes[] = {
-    {SW_EXTENDED, {100, 86}},
-    {SW_EXTENDED, {400, 347}},
-    {SW_PUBLISHED, {1907, 1662}},
-    {SW_PUBLISHED, {2597, 2243}},
-    {SW_PUBLISHED, {3534, 3062}},
-    {SW_EXTENDED, {14136, 12248}},
-    {SW_EXTENDED, {56544, 48992}},
-    {SW_EXTENDED, {98000, 86000}},
+    {SW_EXTENDED, {100, 86}},      {SW_EXTENDED, {400, 347}},
+    {SW_PUBLISHED, {1907, 1662}},  {SW_PUBLISHED, {2597, 2243}},
+    {SW_PUBLISHED, {3534, 3062}},  {SW_EXTENDED, {14136, 12248}},
+    {SW_EXTENDED, {56544, 48992}}, {SW_EXTENDED, {98000, 86000}},
 };
 static const sw_kernel_shape_t atomic_shapes[] = {
-    {SW_PUBLISHED, {1217, 114}},
-    {SW_PUBLISHED, {2157, 145}},
-    {SW_PUBLISHED, {4084, 243}},
-    {SW_EXTENDED, {16336, 972}},
-    {SW_EXTENDED, {65344, 3888}},
-    {SW_EXTENDED, {261376, 15552}},
-    {SW_EXTENDED, {1045504, 62208}},
-    {SW_EXTENDED, {1882000, 112000}},
+    {SW_PUBLISHED, {1217, 114}},     {SW_PUBLISHED, {2157, 145}},
+    {SW_PUBLISHED, {4084, 243}},     {SW_EXTENDED, {16336, 972}},
+    {SW_EXTENDED, {65344, 3888}},    {SW_EXTENDED, {261376, 15552}},
+    {SW_EXTENDED, {1045504, 62208}}, {SW_EXTENDED, {1882000, 112000}},
 };
 
 static int *list;
@@ -119,14 +111,12 @@ static MPI_Datatype appended(const int *d, MPI_Datatype number, int numbers)
     return all;
 }
 
-typedef MPI_Datatype (*part_t)(const int *d, MPI_Datatype number,
-                               int numbers);
+typedef MPI_Datatype (*part_t)(const int *d, MPI_Datatype number, int numbers);
 
 static MPI_Datatype all_arrays(const int *d, part_t part, bool full)
 {
     places_t p = places_of(d, full);
-    size_t starts[MOST_ARRAYS] = {p.x, p.tag, p.type, p.mask, p.q,
-                                  p.molecule};
+    size_t starts[MOST_ARRAYS] = {p.x, p.tag, p.type, p.mask, p.q, p.molecule};
     MPI_Datatype parts[MOST_ARRAYS], all;
     MPI_Aint places[MOST_ARRAYS];
     int ones[MOST_ARRAYS], n = full ? 6 : 4;
@@ -177,7 +167,8 @@ static inline arrays_t arrays_in(const int *d, void *block, bool full)
 {
     places_t p = places_of(d, full);
     char *at = block;
-    return (arrays_t){.x = (double *)(at + p.x), .q = (double *)(at + p.q),
+    return (arrays_t){.x = (double *)(at + p.x),
+                      .q = (double *)(at + p.q),
                       .tag = (int *)(at + p.tag),
                       .type = (int *)(at + p.type),
                       .mask = (int *)(at + p.mask),
@@ -253,13 +244,18 @@ static size_t atomic_unpack(const int *d, const void *buffer, void *array)
     return unpack(d, buffer, array, false);
 }
 
-#define LAMMPS(STYLE) \
-    const sw_kernel_t sw_lammps_##STYLE = { \
-        .name = "lammps_" #STYLE, .application = "LAMMPS", \
-        SW_SHAPES(STYLE##_shapes), .bytes = STYLE##_bytes, \
-        .extent = STYLE##_extent, .sent = STYLE##_sent, \
-        .received = STYLE##_received, .pack = STYLE##_pack, \
-        .unpack = STYLE##_unpack, .begin = begin, .end = end}
+#define LAMMPS(STYLE)                                                    \
+    const sw_kernel_t sw_lammps_##STYLE = {.name = "lammps_" #STYLE,     \
+                                           .application = "LAMMPS",      \
+                                           SW_SHAPES(STYLE##_shapes),    \
+                                           .bytes = STYLE##_bytes,       \
+                                           .extent = STYLE##_extent,     \
+                                           .sent = STYLE##_sent,         \
+                                           .received = STYLE##_received, \
+                                           .pack = STYLE##_pack,         \
+                                           .unpack = STYLE##_unpack,     \
+                                           .begin = begin,               \
+                                           .end = end}
 
 LAMMPS(full);
 LAMMPS(atomic);

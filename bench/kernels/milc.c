@@ -12,17 +12,13 @@
 #include "kernels.h"
 
 enum { X, Y, Z, T };
-enum { FLOATS = 6, HALVES = 2 };        /* of a site; of the lattice        */
+enum { FLOATS = 6, HALVES = 2 }; /* of a site; of the lattice */
 
 static const sw_kernel_shape_t shapes[] = {
-    {SW_EXTENDED, {4, 8, 8, 8}},
-    {SW_PUBLISHED, {8, 8, 8, 8}},
-    {SW_PUBLISHED, {8, 8, 8, 16}},
-    {SW_PUBLISHED, {8, 16, 16, 16}},
-    {SW_PUBLISHED, {16, 16, 16, 16}},
-    {SW_EXTENDED, {32, 32, 16, 16}},
-    {SW_EXTENDED, {32, 32, 16, 64}},
-    {SW_EXTENDED, {64, 32, 16, 64}},
+    {SW_EXTENDED, {4, 8, 8, 8}},      {SW_PUBLISHED, {8, 8, 8, 8}},
+    {SW_PUBLISHED, {8, 8, 8, 16}},    {SW_PUBLISHED, {8, 16, 16, 16}},
+    {SW_PUBLISHED, {16, 16, 16, 16}}, {SW_EXTENDED, {32, 32, 16, 16}},
+    {SW_EXTENDED, {32, 32, 16, 64}},  {SW_EXTENDED, {64, 32, 16, 64}},
 };
 
 /* Floats in a row, from one t to the next, in a half. */
@@ -56,8 +52,8 @@ static MPI_Datatype face(const int *d)
     MPI_Datatype site, one, both;
     MPI_Type_contiguous(FLOATS, MPI_FLOAT, &site);
     MPI_Type_vector(d[T], row(d) / FLOATS, step(d) / FLOATS, site, &one);
-    MPI_Type_create_hvector(HALVES, 1, (MPI_Aint)(sizeof(float) * half(d)),
-                            one, &both);
+    MPI_Type_create_hvector(HALVES, 1, (MPI_Aint)(sizeof(float) * half(d)), one,
+                            &both);
     MPI_Type_free(&site);
     MPI_Type_free(&one);
     return both;
@@ -82,8 +78,8 @@ static size_t pack(const int *d, const void *array, void *buffer)
     int n = row(d);
     for (int h = 0; h < HALVES; h++)
         for (int t = 0; t < d[T]; t++) {
-            const float *from = lattice + (size_t)h * half(d)
-                                + (size_t)t * (size_t)step(d);
+            const float *from = lattice + (size_t)h * half(d) +
+                                (size_t)t * (size_t)step(d);
             for (int i = 0; i < n; i++)
                 *to++ = from[i];
         }
@@ -97,15 +93,20 @@ static size_t unpack(const int *d, const void *buffer, void *array)
     int n = row(d);
     for (int h = 0; h < HALVES; h++)
         for (int t = 0; t < d[T]; t++) {
-            float *to = lattice + (size_t)h * half(d)
-                        + (size_t)(t * d[Z] + d[Z] - 1) * (size_t)n;
+            float *to = lattice + (size_t)h * half(d) +
+                        (size_t)(t * d[Z] + d[Z] - 1) * (size_t)n;
             for (int i = 0; i < n; i++)
                 to[i] = *from++;
         }
     return sw_pack_into(buffer, from);
 }
 
-const sw_kernel_t sw_milc_su3_zd = {
-    .name = "milc_su3_zd", .application = "MILC", SW_SHAPES(shapes),
-    .bytes = bytes, .extent = extent, .sent = sent, .received = received,
-    .pack = pack, .unpack = unpack};
+const sw_kernel_t sw_milc_su3_zd = {.name = "milc_su3_zd",
+                                    .application = "MILC",
+                                    SW_SHAPES(shapes),
+                                    .bytes = bytes,
+                                    .extent = extent,
+                                    .sent = sent,
+                                    .received = received,
+                                    .pack = pack,
+                                    .unpack = unpack};

@@ -9,31 +9,21 @@
 #include "kernels.h"
 
 enum { NX, NY };
-enum { CELL = 5 };                      /* doubles                          */
+enum { CELL = 5 }; /* doubles */
 
 static const sw_kernel_shape_t x_shapes[] = {
-    {SW_PUBLISHED, {12, 12}},
-    {SW_PUBLISHED, {33, 33}},
-    {SW_PUBLISHED, {64, 64}},
-    {SW_PUBLISHED, {102, 102}},
-    {SW_PUBLISHED, {162, 162}},
-    {SW_PUBLISHED, {408, 408}},
-    {SW_PUBLISHED, {1020, 1020}},
-    {SW_EXTENDED, {4080, 32}},
-    {SW_EXTENDED, {16320, 32}},
-    {SW_EXTENDED, {102000, 32}},
+    {SW_PUBLISHED, {12, 12}},     {SW_PUBLISHED, {33, 33}},
+    {SW_PUBLISHED, {64, 64}},     {SW_PUBLISHED, {102, 102}},
+    {SW_PUBLISHED, {162, 162}},   {SW_PUBLISHED, {408, 408}},
+    {SW_PUBLISHED, {1020, 1020}}, {SW_EXTENDED, {4080, 32}},
+    {SW_EXTENDED, {16320, 32}},   {SW_EXTENDED, {102000, 32}},
 };
 static const sw_kernel_shape_t y_shapes[] = {
-    {SW_PUBLISHED, {12, 12}},
-    {SW_PUBLISHED, {33, 33}},
-    {SW_PUBLISHED, {64, 64}},
-    {SW_PUBLISHED, {102, 102}},
-    {SW_PUBLISHED, {162, 162}},
-    {SW_PUBLISHED, {408, 408}},
-    {SW_PUBLISHED, {1020, 1020}},
-    {SW_EXTENDED, {32, 4080}},
-    {SW_EXTENDED, {32, 16320}},
-    {SW_EXTENDED, {32, 102000}},
+    {SW_PUBLISHED, {12, 12}},     {SW_PUBLISHED, {33, 33}},
+    {SW_PUBLISHED, {64, 64}},     {SW_PUBLISHED, {102, 102}},
+    {SW_PUBLISHED, {162, 162}},   {SW_PUBLISHED, {408, 408}},
+    {SW_PUBLISHED, {1020, 1020}}, {SW_EXTENDED, {32, 4080}},
+    {SW_EXTENDED, {32, 16320}},   {SW_EXTENDED, {32, 102000}},
 };
 
 /* Doubles from a row to the next. */
@@ -135,12 +125,22 @@ static size_t y_unpack(const int *d, const void *buffer, void *array)
     return sw_pack_into(buffer, from);
 }
 
-const sw_kernel_t sw_nas_lu_x = {
-    .name = "nas_lu_x", .application = "NAS LU", SW_SHAPES(x_shapes),
-    .bytes = x_bytes, .extent = extent, .sent = x_sent,
-    .received = x_received, .pack = x_pack, .unpack = x_unpack};
+const sw_kernel_t sw_nas_lu_x = {.name = "nas_lu_x",
+                                 .application = "NAS LU",
+                                 SW_SHAPES(x_shapes),
+                                 .bytes = x_bytes,
+                                 .extent = extent,
+                                 .sent = x_sent,
+                                 .received = x_received,
+                                 .pack = x_pack,
+                                 .unpack = x_unpack};
 
-const sw_kernel_t sw_nas_lu_y = {
-    .name = "nas_lu_y", .application = "NAS LU", SW_SHAPES(y_shapes),
-    .bytes = y_bytes, .extent = extent, .sent = y_sent,
-    .received = y_received, .pack = y_pack, .unpack = y_unpack};
+const sw_kernel_t sw_nas_lu_y = {.name = "nas_lu_y",
+                                 .application = "NAS LU",
+                                 SW_SHAPES(y_shapes),
+                                 .bytes = y_bytes,
+                                 .extent = extent,
+                                 .sent = y_sent,
+                                 .received = y_received,
+                                 .pack = y_pack,
+                                 .unpack = y_unpack};

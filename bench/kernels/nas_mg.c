@@ -11,28 +11,19 @@
 enum { X, Y, Z };
 
 static const sw_kernel_shape_t x_shapes[] = {
-    {SW_PUBLISHED, {34, 18, 18}},
-    {SW_EXTENDED, {66, 34, 34}},
-    {SW_PUBLISHED, {130, 66, 66}},
-    {SW_PUBLISHED, {258, 130, 130}},
-    {SW_PUBLISHED, {514, 258, 258}},
-    {SW_EXTENDED, {34, 726, 726}},
+    {SW_PUBLISHED, {34, 18, 18}},    {SW_EXTENDED, {66, 34, 34}},
+    {SW_PUBLISHED, {130, 66, 66}},   {SW_PUBLISHED, {258, 130, 130}},
+    {SW_PUBLISHED, {514, 258, 258}}, {SW_EXTENDED, {34, 726, 726}},
 };
 static const sw_kernel_shape_t y_shapes[] = {
-    {SW_PUBLISHED, {34, 18, 18}},
-    {SW_EXTENDED, {66, 34, 34}},
-    {SW_PUBLISHED, {130, 66, 66}},
-    {SW_PUBLISHED, {258, 130, 130}},
-    {SW_PUBLISHED, {514, 258, 258}},
-    {SW_EXTENDED, {1026, 18, 514}},
+    {SW_PUBLISHED, {34, 18, 18}},    {SW_EXTENDED, {66, 34, 34}},
+    {SW_PUBLISHED, {130, 66, 66}},   {SW_PUBLISHED, {258, 130, 130}},
+    {SW_PUBLISHED, {514, 258, 258}}, {SW_EXTENDED, {1026, 18, 514}},
 };
 static const sw_kernel_shape_t z_shapes[] = {
-    {SW_PUBLISHED, {34, 18, 18}},
-    {SW_EXTENDED, {66, 34, 34}},
-    {SW_PUBLISHED, {130, 66, 66}},
-    {SW_PUBLISHED, {258, 130, 130}},
-    {SW_PUBLISHED, {514, 258, 258}},
-    {SW_EXTENDED, {1026, 514, 18}},
+    {SW_PUBLISHED, {34, 18, 18}},    {SW_EXTENDED, {66, 34, 34}},
+    {SW_PUBLISHED, {130, 66, 66}},   {SW_PUBLISHED, {258, 130, 130}},
+    {SW_PUBLISHED, {514, 258, 258}}, {SW_EXTENDED, {1026, 514, 18}},
 };
 
 static size_t extent(const int *d)
@@ -65,9 +56,8 @@ static MPI_Datatype x_face(const int *d)
 {
     MPI_Datatype line, face;
     MPI_Type_vector(d[Y] - 2, 1, d[X], MPI_DOUBLE, &line);
-    MPI_Type_create_hvector(d[Z] - 2, 1,
-                            (MPI_Aint)sizeof(double) * d[X] * d[Y], line,
-                            &face);
+    MPI_Type_create_hvector(d[Z] - 2, 1, (MPI_Aint)sizeof(double) * d[X] * d[Y],
+                            line, &face);
     MPI_Type_free(&line);
     return face;
 }
@@ -182,12 +172,16 @@ static size_t z_unpack(const int *d, const void *buffer, void *array)
     return sw_pack_into(buffer, from);
 }
 
-#define MG(AXIS) \
-    const sw_kernel_t sw_nas_mg_##AXIS = { \
-        .name = "nas_mg_" #AXIS, .application = "NAS MG", \
-        SW_SHAPES(AXIS##_shapes), .bytes = AXIS##_bytes, .extent = extent, \
-        .sent = AXIS##_sent, .received = AXIS##_received, \
-        .pack = AXIS##_pack, .unpack = AXIS##_unpack}
+#define MG(AXIS)                                                       \
+    const sw_kernel_t sw_nas_mg_##AXIS = {.name = "nas_mg_" #AXIS,     \
+                                          .application = "NAS MG",     \
+                                          SW_SHAPES(AXIS##_shapes),    \
+                                          .bytes = AXIS##_bytes,       \
+                                          .extent = extent,            \
+                                          .sent = AXIS##_sent,         \
+                                          .received = AXIS##_received, \
+                                          .pack = AXIS##_pack,         \
+                                          .unpack = AXIS##_unpack}
 
 MG(x);
 MG(y);

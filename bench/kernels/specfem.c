@@ -23,14 +23,10 @@ enum { POINTS, SENT };
 enum { TRIPLE = 3, TRIPLES = 2 };
 
 static const sw_kernel_shape_t oc_shapes[] = {
-    {SW_PUBLISHED, {3697, 493}},
-    {SW_PUBLISHED, {12857, 877}},
-    {SW_PUBLISHED, {38585, 1897}},
-    {SW_PUBLISHED, {88881, 3225}},
-    {SW_EXTENDED, {355524, 12900}},
-    {SW_EXTENDED, {1422096, 51600}},
-    {SW_EXTENDED, {5688384, 206400}},
-    {SW_EXTENDED, {22753536, 825600}},
+    {SW_PUBLISHED, {3697, 493}},      {SW_PUBLISHED, {12857, 877}},
+    {SW_PUBLISHED, {38585, 1897}},    {SW_PUBLISHED, {88881, 3225}},
+    {SW_EXTENDED, {355524, 12900}},   {SW_EXTENDED, {1422096, 51600}},
+    {SW_EXTENDED, {5688384, 206400}}, {SW_EXTENDED, {22753536, 825600}},
 };
 static const sw_kernel_shape_t cm_shapes[] = {
     {SW_EXTENDED, {9982, 489, 306, 61}},
@@ -42,18 +38,12 @@ static const sw_kernel_shape_t cm_shapes[] = {
     {SW_EXTENDED, {6679336, 188752, 409224, 48144}},
 };
 static const sw_kernel_shape_t mt_shapes[] = {
-    {SW_EXTENDED, {350}},
-    {SW_EXTENDED, {1400}},
-    {SW_PUBLISHED, {5600}},
-    {SW_PUBLISHED, {6200}},
-    {SW_PUBLISHED, {6400}},
-    {SW_PUBLISHED, {7600}},
-    {SW_EXTENDED, {22400}},
-    {SW_EXTENDED, {89600}},
-    {SW_EXTENDED, {349000}},
+    {SW_EXTENDED, {350}},   {SW_EXTENDED, {1400}},  {SW_PUBLISHED, {5600}},
+    {SW_PUBLISHED, {6200}}, {SW_PUBLISHED, {6400}}, {SW_PUBLISHED, {7600}},
+    {SW_EXTENDED, {22400}}, {SW_EXTENDED, {89600}}, {SW_EXTENDED, {349000}},
 };
 
-static int *list, *inner;       /* of the points; of the inner core's       */
+static int *list, *inner; /* of the points; of the inner core's */
 
 static void end(void)
 {
@@ -137,8 +127,8 @@ static MPI_Datatype triples(int n, const int *points)
 
 static MPI_Datatype cm_type(const int *d, size_t *at)
 {
-    MPI_Datatype both, parts[] = {triples(d[CM_SENT], list),
-                                  triples(d[IC_SENT], inner)};
+    MPI_Datatype both,
+        parts[] = {triples(d[CM_SENT], list), triples(d[IC_SENT], inner)};
     MPI_Aint places[] = {0, (MPI_Aint)sizeof(float) * TRIPLE * d[CM]};
     MPI_Type_create_struct(2, (int[]){1, 1}, places, parts, &both);
     MPI_Type_free(&parts[0]);
@@ -156,8 +146,8 @@ static float *pack_triples(int n, const int *points, const float *from,
     return to;
 }
 
-static const float *unpack_triples(int n, const int *points,
-                                   const float *from, float *to)
+static const float *unpack_triples(int n, const int *points, const float *from,
+                                   float *to)
 {
     for (int i = 0; i < n; i++)
         for (int c = 0; c < TRIPLE; c++)
@@ -229,19 +219,36 @@ static size_t mt_unpack(const int *d, const void *buffer, void *array)
     return sw_pack_into(buffer, from);
 }
 
-const sw_kernel_t sw_specfem3d_oc = {
-    .name = "specfem3d_oc", .application = "SPECFEM3D", SW_SHAPES(oc_shapes),
-    .bytes = oc_bytes, .extent = oc_extent, .sent = oc_type,
-    .received = oc_type, .pack = oc_pack, .unpack = oc_unpack,
-    .begin = oc_begin, .end = end};
+const sw_kernel_t sw_specfem3d_oc = {.name = "specfem3d_oc",
+                                     .application = "SPECFEM3D",
+                                     SW_SHAPES(oc_shapes),
+                                     .bytes = oc_bytes,
+                                     .extent = oc_extent,
+                                     .sent = oc_type,
+                                     .received = oc_type,
+                                     .pack = oc_pack,
+                                     .unpack = oc_unpack,
+                                     .begin = oc_begin,
+                                     .end = end};
 
-const sw_kernel_t sw_specfem3d_cm = {
-    .name = "specfem3d_cm", .application = "SPECFEM3D", SW_SHAPES(cm_shapes),
-    .bytes = cm_bytes, .extent = cm_extent, .sent = cm_type,
-    .received = cm_type, .pack = cm_pack, .unpack = cm_unpack,
-    .begin = cm_begin, .end = end};
+const sw_kernel_t sw_specfem3d_cm = {.name = "specfem3d_cm",
+                                     .application = "SPECFEM3D",
+                                     SW_SHAPES(cm_shapes),
+                                     .bytes = cm_bytes,
+                                     .extent = cm_extent,
+                                     .sent = cm_type,
+                                     .received = cm_type,
+                                     .pack = cm_pack,
+                                     .unpack = cm_unpack,
+                                     .begin = cm_begin,
+                                     .end = end};
 
-const sw_kernel_t sw_specfem3d_mt = {
-    .name = "specfem3d_mt", .application = "SPECFEM3D", SW_SHAPES(mt_shapes),
-    .bytes = mt_bytes, .extent = mt_extent, .sent = mt_sent,
-    .received = mt_received, .pack = mt_pack, .unpack = mt_unpack};
+const sw_kernel_t sw_specfem3d_mt = {.name = "specfem3d_mt",
+                                     .application = "SPECFEM3D",
+                                     SW_SHAPES(mt_shapes),
+                                     .bytes = mt_bytes,
+                                     .extent = mt_extent,
+                                     .sent = mt_sent,
+                                     .received = mt_received,
+                                     .pack = mt_pack,
+                                     .unpack = mt_unpack};

@@ -12,20 +12,14 @@ enum { X, Y, Z };
 enum { REACH = 2 };
 
 static const sw_kernel_shape_t flat_shapes[] = {
-    {SW_EXTENDED, {256, 256, 1}},
-    {SW_EXTENDED, {1024, 1024, 1}},
-    {SW_EXTENDED, {1024, 4096, 1}},
-    {SW_EXTENDED, {512, 16384, 1}},
-    {SW_EXTENDED, {128, 65536, 1}},
-    {SW_EXTENDED, {32, 262144, 1}},
+    {SW_EXTENDED, {256, 256, 1}},   {SW_EXTENDED, {1024, 1024, 1}},
+    {SW_EXTENDED, {1024, 4096, 1}}, {SW_EXTENDED, {512, 16384, 1}},
+    {SW_EXTENDED, {128, 65536, 1}}, {SW_EXTENDED, {32, 262144, 1}},
 };
 static const sw_kernel_shape_t deep_shapes[] = {
-    {SW_EXTENDED, {16, 16, 16}},
-    {SW_EXTENDED, {32, 32, 32}},
-    {SW_EXTENDED, {64, 64, 64}},
-    {SW_EXTENDED, {128, 128, 128}},
-    {SW_EXTENDED, {64, 256, 256}},
-    {SW_EXTENDED, {32, 512, 512}},
+    {SW_EXTENDED, {16, 16, 16}},   {SW_EXTENDED, {32, 32, 32}},
+    {SW_EXTENDED, {64, 64, 64}},   {SW_EXTENDED, {128, 128, 128}},
+    {SW_EXTENDED, {64, 256, 256}}, {SW_EXTENDED, {32, 512, 512}},
 };
 
 static size_t with_halo(int n)
@@ -57,16 +51,15 @@ static size_t extent(const int *d)
 /* The double at column x of an inner row. */
 static inline size_t cell(const int *d, int x, int y, int z)
 {
-    size_t row = (first_plane(d) + (size_t)z) * with_halo(d[Y])
-                 + (size_t)(y + REACH);
+    size_t row = (first_plane(d) + (size_t)z) * with_halo(d[Y]) +
+                 (size_t)(y + REACH);
     return row * with_halo(d[X]) + (size_t)x;
 }
 
 static MPI_Datatype columns(const int *d, int first)
 {
     MPI_Datatype part;
-    int sizes[] = {(int)planes(d), (int)with_halo(d[Y]),
-                   (int)with_halo(d[X])};
+    int sizes[] = {(int)planes(d), (int)with_halo(d[Y]), (int)with_halo(d[X])};
     int parts[] = {d[Z], d[Y], REACH};
     int starts[] = {(int)first_plane(d), REACH, first};
     int skip = d[Z] == 1;
@@ -109,12 +102,22 @@ static size_t unpack(const int *d, const void *buffer, void *array)
     return sw_pack_into(buffer, from);
 }
 
-const sw_kernel_t sw_stencil2d = {
-    .name = "stencil2d", .application = "stencil", SW_SHAPES(flat_shapes),
-    .bytes = bytes, .extent = extent, .sent = sent, .received = received,
-    .pack = pack, .unpack = unpack};
+const sw_kernel_t sw_stencil2d = {.name = "stencil2d",
+                                  .application = "stencil",
+                                  SW_SHAPES(flat_shapes),
+                                  .bytes = bytes,
+                                  .extent = extent,
+                                  .sent = sent,
+                                  .received = received,
+                                  .pack = pack,
+                                  .unpack = unpack};
 
-const sw_kernel_t sw_stencil3d = {
-    .name = "stencil3d", .application = "stencil", SW_SHAPES(deep_shapes),
-    .bytes = bytes, .extent = extent, .sent = sent, .received = received,
-    .pack = pack, .unpack = unpack};
+const sw_kernel_t sw_stencil3d = {.name = "stencil3d",
+                                  .application = "stencil",
+                                  SW_SHAPES(deep_shapes),
+                                  .bytes = bytes,
+                                  .extent = extent,
+                                  .sent = sent,
+                                  .received = received,
+                                  .pack = pack,
+                                  .unpack = unpack};

@@ -11,12 +11,8 @@
 enum { N };
 
 static const sw_kernel_shape_t shapes[] = {
-    {SW_EXTENDED, {32}},
-    {SW_EXTENDED, {64}},
-    {SW_EXTENDED, {128}},
-    {SW_EXTENDED, {256}},
-    {SW_EXTENDED, {512}},
-    {SW_EXTENDED, {1023}},
+    {SW_EXTENDED, {32}},  {SW_EXTENDED, {64}},  {SW_EXTENDED, {128}},
+    {SW_EXTENDED, {256}}, {SW_EXTENDED, {512}}, {SW_EXTENDED, {1023}},
 };
 
 static int *lengths, *places;
@@ -79,8 +75,14 @@ static size_t unpack(const int *d, const void *buffer, void *array)
     return sw_pack_into(buffer, from);
 }
 
-const sw_kernel_t sw_triangle = {
-    .name = "triangle", .application = "lower triangle", SW_SHAPES(shapes),
-    .bytes = bytes, .extent = extent, .sent = triangle,
-    .received = triangle, .pack = pack, .unpack = unpack, .begin = begin,
-    .end = end};
+const sw_kernel_t sw_triangle = {.name = "triangle",
+                                 .application = "lower triangle",
+                                 SW_SHAPES(shapes),
+                                 .bytes = bytes,
+                                 .extent = extent,
+                                 .sent = triangle,
+                                 .received = triangle,
+                                 .pack = pack,
+                                 .unpack = unpack,
+                                 .begin = begin,
+                                 .end = end};

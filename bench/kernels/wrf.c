@@ -50,14 +50,13 @@ static size_t volume(const int *d)
 
 static size_t bytes(const int *d)
 {
-    return sizeof(float) * (size_t)(d[NI] * d[NJ])
-           * (size_t)(FLAT + (DEEP + SCALARS) * d[K]);
+    return sizeof(float) * (size_t)(d[NI] * d[NJ]) *
+           (size_t)(FLAT + (DEEP + SCALARS) * d[K]);
 }
 
 static size_t extent(const int *d)
 {
-    return sizeof(float) * (FLAT * plane(d)
-                            + (DEEP + 2 * SCALARS) * volume(d));
+    return sizeof(float) * (FLAT * plane(d) + (DEEP + 2 * SCALARS) * volume(d));
 }
 
 /* The first float of a field; of the scalars the second is sent. */
@@ -77,14 +76,13 @@ static int height(const int *d, int field)
 }
 
 /* One field's part as vectors; *at: where it begins in the field. */
-static MPI_Datatype vectors(const int *d, int field, int i0, int j0,
-                            size_t *at)
+static MPI_Datatype vectors(const int *d, int field, int i0, int j0, size_t *at)
 {
     int k = height(d, field);
     MPI_Datatype level, all;
     MPI_Type_vector(k, d[NI], d[I], MPI_FLOAT, &level);
-    MPI_Type_create_hvector(d[NJ], 1,
-                            (MPI_Aint)sizeof(float) * d[I] * k, level, &all);
+    MPI_Type_create_hvector(d[NJ], 1, (MPI_Aint)sizeof(float) * d[I] * k, level,
+                            &all);
     MPI_Type_free(&level);
     *at = (size_t)j0 * (size_t)(d[I] * k) + (size_t)i0;
     return all;
@@ -94,14 +92,12 @@ static MPI_Datatype subarray(const int *d, int field, int i0, int j0)
 {
     MPI_Datatype all;
     if (field < FLAT)
-        MPI_Type_create_subarray(2, (int[]){d[J], d[I]},
-                                 (int[]){d[NJ], d[NI]}, (int[]){j0, i0},
-                                 MPI_ORDER_C, MPI_FLOAT, &all);
+        MPI_Type_create_subarray(2, (int[]){d[J], d[I]}, (int[]){d[NJ], d[NI]},
+                                 (int[]){j0, i0}, MPI_ORDER_C, MPI_FLOAT, &all);
     else
-        MPI_Type_create_subarray(3, (int[]){d[J], d[K], d[I]},
-                                 (int[]){d[NJ], d[K], d[NI]},
-                                 (int[]){j0, 0, i0}, MPI_ORDER_C, MPI_FLOAT,
-                                 &all);
+        MPI_Type_create_subarray(
+            3, (int[]){d[J], d[K], d[I]}, (int[]){d[NJ], d[K], d[NI]},
+            (int[]){j0, 0, i0}, MPI_ORDER_C, MPI_FLOAT, &all);
     return all;
 }
 
@@ -175,11 +171,16 @@ static size_t unpack(const int *d, const void *buffer, void *array)
     return sw_pack_into(buffer, from);
 }
 
-#define WRF(NAME, SHAPES, KIND) \
-    const sw_kernel_t sw_##NAME = { \
-        .name = #NAME, .application = "WRF", SW_SHAPES(SHAPES), \
-        .bytes = bytes, .extent = extent, .sent = sent_##KIND, \
-        .received = received_##KIND, .pack = pack, .unpack = unpack}
+#define WRF(NAME, SHAPES, KIND)                                 \
+    const sw_kernel_t sw_##NAME = {.name = #NAME,               \
+                                   .application = "WRF",        \
+                                   SW_SHAPES(SHAPES),           \
+                                   .bytes = bytes,              \
+                                   .extent = extent,            \
+                                   .sent = sent_##KIND,         \
+                                   .received = received_##KIND, \
+                                   .pack = pack,                \
+                                   .unpack = unpack}
 
 WRF(wrf_x_vec, x_shapes, vectors);
 WRF(wrf_x_sa, x_shapes, subarrays);

@@ -47,7 +47,7 @@ int main(int argc, char **argv)
     if (bytes < 8 || bytes % 8 || iterations < 1 || argc > 3 + spoil) {
         if (rank == 0)
             fprintf(stderr, "usage: alltoall [BYTES [ITERATIONS [spoil]]], "
-                    "BYTES a multiple of 8, at most 2^30\n");
+                            "BYTES a multiple of 8, at most 2^30\n");
         MPI_Finalize();
         return 2;
     }
@@ -81,8 +81,8 @@ int main(int argc, char **argv)
     for (int r = 0; r < size; r++)
         for (int i = 0; i < words; i++) {
             uint64_t w = out[(size_t)r * words + i];
-            wrong += w != (iterations % 2 ? word(r, rank, i)
-                                          : word(rank, r, i));
+            wrong += w !=
+                     (iterations % 2 ? word(r, rank, i) : word(rank, r, i));
             sum += w >> 8;
         }
     MPI_Allreduce(&sum, &result, 1, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
@@ -90,9 +90,9 @@ int main(int argc, char **argv)
     if (rank == 0)
         printf("alltoall: %d ranks, %ld bytes, %.6f s, %s\n"
                "alltoall: %ld iterations of %.3f us, communication %.6f s, "
-               "result %llu\n", size, bytes, elapsed,
-               all ? "NOT VERIFIED" : "VERIFIED", iterations,
-               elapsed / iterations * 1e6, elapsed,
+               "result %llu\n",
+               size, bytes, elapsed, all ? "NOT VERIFIED" : "VERIFIED",
+               iterations, elapsed / iterations * 1e6, elapsed,
                (unsigned long long)result);
     free(out), free(in);
     MPI_Finalize();

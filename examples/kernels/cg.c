@@ -33,7 +33,7 @@
 #define STEPS 25
 
 static int n, rank, size, rows, columns, row, col, height, width;
-static int *starts, *where;             /* the block: compressed rows */
+static int *starts, *where; /* the block: compressed rows */
 static double *values, *part, *come, communication;
 
 static uint64_t mix(uint64_t h)
@@ -43,7 +43,7 @@ static uint64_t mix(uint64_t h)
     return h ^ (h >> 31);
 }
 
-static double fraction(uint64_t seed)   /* from 0 to 1 */
+static double fraction(uint64_t seed) /* from 0 to 1 */
 {
     return (double)(mix(seed * 0x9e3779b97f4a7c15ull + 1) >> 11) * 0x1p-53;
 }
@@ -101,7 +101,7 @@ static void build(double *right)
             diagonal[i] += fabs(entry(k, i, partner[(size_t)k * n + i]));
     }
     starts = need((height + 1) * sizeof *starts);
-    for (int pass = 0; pass < 2; pass++) {      /* count, then fill */
+    for (int pass = 0; pass < 2; pass++) { /* count, then fill */
         int used = 0;
         for (int i = 0; i < height; i++) {
             int mine = row * height + i;
@@ -137,8 +137,8 @@ static void build(double *right)
 static void swap_with(int partner, double *mine, double *theirs, int count)
 {
     double before = MPI_Wtime();
-    MPI_Sendrecv(mine, count, MPI_DOUBLE, partner, 0, theirs, count,
-                 MPI_DOUBLE, partner, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Sendrecv(mine, count, MPI_DOUBLE, partner, 0, theirs, count, MPI_DOUBLE,
+                 partner, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     communication += MPI_Wtime() - before;
 }
 
@@ -200,7 +200,8 @@ int main(int argc, char **argv)
     if (n < 4 || n & (n - 1) || size & (size - 1) || n / size < 4 ||
         solves < 1 || argc > 3 + spoil) {
         if (rank == 0)
-            fprintf(stderr, "usage: cg [N [SOLVES [spoil]]], N a power of two "
+            fprintf(stderr,
+                    "usage: cg [N [SOLVES [spoil]]], N a power of two "
                     "up to 2^26, ranks (%d) too, N at least 4 times as many\n",
                     size);
         MPI_Finalize();
@@ -228,8 +229,9 @@ int main(int argc, char **argv)
         memcpy(p, right, width * sizeof *p);
         double rho = dot(r, r);
         for (int step = 1; step <= STEPS; step++) {
-            multiply(p, q, spoil && solve == solves && step == STEPS / 2 &&
-                           rank == size - 1);
+            multiply(p, q,
+                     spoil && solve == solves && step == STEPS / 2 &&
+                         rank == size - 1);
             double alpha = rho / dot(p, q), old = rho;
             for (int i = 0; i < width; i++) {
                 x[i] += alpha * p[i];
@@ -251,8 +253,8 @@ int main(int argc, char **argv)
     if (rank == 0)
         printf("cg: %d ranks, order %d, %.6f s, %s\n"
                "cg: %d iterations of %.3f us, communication %.6f s, "
-               "result %.12e\n", size, n, elapsed,
-               all ? "NOT VERIFIED" : "VERIFIED", solves,
+               "result %.12e\n",
+               size, n, elapsed, all ? "NOT VERIFIED" : "VERIFIED", solves,
                elapsed / solves * 1e6, communication, first);
     free(right), free(x), free(r), free(p), free(q);
     free(part), free(come), free(starts), free(where), free(values);

@@ -27,17 +27,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DECAY 1e-6      /* of the wave |k| = 1 in one iteration */
+#define DECAY 1e-6 /* of the wave |k| = 1 in one iteration */
 #define WAVES 6
-#define POINTS 1024     /* in a checksum */
+#define POINTS 1024 /* in a checksum */
 #define PI 3.14159265358979323846
-#define WAVE(i) ((i) < n / 2 ? (i) : (i) - n)    /* index to wave number */
+#define WAVE(i) ((i) < n / 2 ? (i) : (i) - n) /* index to wave number */
 
-typedef struct { double re, im; } complex_t;
+typedef struct {
+    double re, im;
+} complex_t;
 
-static int n, rank, size, planes;   /* planes of the cube per rank */
-static complex_t *roots;            /* n of them: exp(-2 pi i j / n) */
-static complex_t *lines, *spare;    /* the lines being transformed */
+static int n, rank, size, planes; /* planes of the cube per rank */
+static complex_t *roots;          /* n of them: exp(-2 pi i j / n) */
+static complex_t *lines, *spare;  /* the lines being transformed */
 static double communication;
 
 /* At random, but the same for all: a number below `below`. */
@@ -162,15 +164,17 @@ int main(int argc, char **argv)
     if (n < 4 || n & (n - 1) || n < size || n % size || iterations < 1 ||
         argc > 3 + spoil || 2.0 * n * (n / size) * (n / size) > 2147483647.0) {
         if (rank == 0)
-            fprintf(stderr, "usage: ft [N [ITERATIONS [spoil]]], N a power of "
-                    "two from 4 to 1024, a multiple of the %d ranks\n", size);
+            fprintf(stderr,
+                    "usage: ft [N [ITERATIONS [spoil]]], N a power of "
+                    "two from 4 to 1024, a multiple of the %d ranks\n",
+                    size);
         MPI_Finalize();
         return 2;
     }
 
     planes = n / size;
     size_t cells = (size_t)planes * n * n;
-    int m = n < 16 ? n : 16;        /* lines at a time: they fit in caches */
+    int m = n < 16 ? n : 16; /* lines at a time: they fit in caches */
     complex_t *field = malloc(cells * sizeof *field);
     complex_t *waves = malloc(cells * sizeof *waves);
     complex_t *work = malloc(cells * sizeof *work);
@@ -204,14 +208,15 @@ int main(int argc, char **argv)
             sums[w].im -= roots[at].im / (w + 1);
         }
     }
-#define EACH_POINT(slab) \
-    for (int z = 0; z < planes; z++) \
-        for (int y = 0; y < n; y++) \
-            for (complex_t *u = (slab) + ((size_t)z * n + y) * n, \
-                 *row = u; u < row + n; u++)
-#define PHASE(w) \
+#define EACH_POINT(slab)                                                    \
+    for (int z = 0; z < planes; z++)                                        \
+        for (int y = 0; y < n; y++)                                         \
+            for (complex_t *u = (slab) + ((size_t)z * n + y) * n, *row = u; \
+                 u < row + n; u++)
+#define PHASE(w)                               \
     ((k[w][0] * (int)(u - row) + k[w][1] * y + \
-      k[w][2] * (rank * planes + z)) % n)
+      k[w][2] * (rank * planes + z)) %         \
+     n)
 
     EACH_POINT(field) {
         *u = (complex_t){0, 0};
@@ -260,13 +265,12 @@ int main(int argc, char **argv)
             int z = scatter(i, 5, n) - rank * planes;
             if (z < 0 || z >= planes)
                 continue;
-            complex_t *u = work + ((size_t)z * n + scatter(i, 4, n)) * n
-                           + scatter(i, 3, n);
+            complex_t *u = work + ((size_t)z * n + scatter(i, 4, n)) * n +
+                           scatter(i, 3, n);
             part.re += u->re, part.im += u->im;
         }
         double before = MPI_Wtime();
-        MPI_Allreduce(&part, &checksum, 2, MPI_DOUBLE, MPI_SUM,
-                      MPI_COMM_WORLD);
+        MPI_Allreduce(&part, &checksum, 2, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
         communication += MPI_Wtime() - before;
         for (int w = 0; w < WAVES; w++) {
             double f = exp(-DECAY * square[w] * step);
@@ -290,8 +294,8 @@ int main(int argc, char **argv)
     if (rank == 0)
         printf("ft: %d ranks, %d^3 points, %.6f s, %s\n"
                "ft: %d iterations of %.3f us, communication %.6f s, "
-               "result %.12e\n", size, n, elapsed,
-               all ? "NOT VERIFIED" : "VERIFIED", iterations,
+               "result %.12e\n",
+               size, n, elapsed, all ? "NOT VERIFIED" : "VERIFIED", iterations,
                elapsed / iterations * 1e6, communication, checksum.re);
     free(field), free(waves), free(work), free(decay);
     free(roots), free(lines), free(spare);

@@ -27,9 +27,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BITS 20                 /* of a key */
+#define BITS 20 /* of a key */
 #define BUCKETS 1024
-#define SHIFT 10                /* a key's bucket: key >> SHIFT */
+#define SHIFT 10 /* a key's bucket: key >> SHIFT */
 
 static int rank, size;
 
@@ -44,8 +44,8 @@ static uint64_t mix(uint64_t h)
 static uint32_t key_of(uint64_t index)
 {
     uint64_t h = mix(index * 0x9e3779b97f4a7c15ull + 1);
-    uint64_t sum = (h & 0xffff) + (h >> 16 & 0xffff) + (h >> 32 & 0xffff)
-                   + (h >> 48);
+    uint64_t sum = (h & 0xffff) + (h >> 16 & 0xffff) + (h >> 32 & 0xffff) +
+                   (h >> 48);
     return (uint32_t)(sum << (BITS - 18));
 }
 
@@ -71,7 +71,7 @@ static long sort(const uint32_t *keys, int count, uint32_t low, uint32_t range,
         else
             strange++;
     }
-    for (uint32_t k = 0; k < range; k++)    /* the rank of each value */
+    for (uint32_t k = 0; k < range; k++) /* the rank of each value */
         place[k + 1] += place[k];
     for (int i = 0; sorted && i < count; i++) {
         uint32_t k = keys[i] - low;
@@ -109,9 +109,11 @@ int main(int argc, char **argv)
     if (keys < 1 || keys % size || size > BUCKETS / 4 || iterations < 1 ||
         argc > 3 + spoil) {
         if (rank == 0)
-            fprintf(stderr, "usage: is [KEYS [ITERATIONS [spoil]]], KEYS at "
+            fprintf(stderr,
+                    "usage: is [KEYS [ITERATIONS [spoil]]], KEYS at "
                     "most 2^30 and a multiple of the %d ranks, of which "
-                    "there are at most %d\n", size, BUCKETS / 4);
+                    "there are at most %d\n",
+                    size, BUCKETS / 4);
         MPI_Finalize();
         return 2;
     }
@@ -119,15 +121,15 @@ int main(int argc, char **argv)
     int mine = (int)(keys / size), count = 0;
     int64_t *sizes = need(BUCKETS, sizeof *sizes);
     int64_t *all_sizes = need(BUCKETS, sizeof *all_sizes);
-    int *at = need(BUCKETS, sizeof *at);            /* in `out` */
-    int *first = need(size + 1, sizeof *first);     /* bucket of each rank */
+    int *at = need(BUCKETS, sizeof *at);        /* in `out` */
+    int *first = need(size + 1, sizeof *first); /* bucket of each rank */
     int *sending = need(size, sizeof *sending);
     int *receiving = need(size, sizeof *receiving);
     int *from = need(size, sizeof *from), *to = need(size, sizeof *to);
     int *place = need((1u << BITS) + 1, sizeof *place);
     uint32_t *drawn = need(mine, sizeof *drawn);
     uint32_t *out = need(mine, sizeof *out);
-    int room = mine + mine / 4;                     /* in `in`, grows */
+    int room = mine + mine / 4; /* in `in`, grows */
     uint32_t *in = need(room, sizeof *in), low = 0, range = 0;
 
     uint64_t balance = 0, result = 0;
@@ -194,7 +196,7 @@ int main(int argc, char **argv)
         for (int i = 0; i < count; i++)
             balance -= trace_of(in[i], salt);
         wrong += sort(in, count, low, range, place, NULL);
-        result += (uint64_t)place[range / 2];   /* the rank of one value */
+        result += (uint64_t)place[range / 2]; /* the rank of one value */
     }
     MPI_Barrier(MPI_COMM_WORLD);
     double elapsed = MPI_Wtime() - start;
@@ -222,9 +224,9 @@ int main(int argc, char **argv)
     if (rank == 0)
         printf("is: %d ranks, %ld keys, %.6f s, %s\n"
                "is: %ld iterations of %.3f us, communication %.6f s, "
-               "result %llu\n", size, keys, elapsed,
-               all ? "NOT VERIFIED" : "VERIFIED", iterations,
-               elapsed / iterations * 1e6, communication,
+               "result %llu\n",
+               size, keys, elapsed, all ? "NOT VERIFIED" : "VERIFIED",
+               iterations, elapsed / iterations * 1e6, communication,
                (unsigned long long)sums[2]);
     free(sizes), free(all_sizes), free(at), free(first), free(sending);
     free(receiving), free(from), free(to), free(place), free(drawn);

@@ -42,9 +42,9 @@ static const int waves[WAVES][3] = {{1, 1, 2}, {0, 3, 1}, {2, 1, 0}};
 /* A rank's box of one grid, [z][y][x], with a halo of one point all around.
  * `right` is the right side times the square of the grid's spacing. */
 typedef struct {
-    int n[3];                           /* x, y, z; the halo not counted */
-    double *u, *right, *other;          /* other: a residual, or the next u */
-    MPI_Datatype rows;                  /* a face across y */
+    int n[3];                  /* x, y, z; the halo not counted */
+    double *u, *right, *other; /* other: a residual, or the next u */
+    MPI_Datatype rows;         /* a face across y */
 } grid_t;
 
 static grid_t grids[LEVELS];
@@ -55,13 +55,13 @@ static MPI_Comm boxes;
 #define WIDE(g) ((size_t)(g)->n[0] + 2)
 #define PLANE(g) (WIDE(g) * ((g)->n[1] + 2))
 #define CELLS(g) (PLANE(g) * ((g)->n[2] + 2))
-#define ROWS(g) \
+#define ROWS(g)                          \
     for (int z = 1; z <= (g)->n[2]; z++) \
         for (int y = 1; y <= (g)->n[1]; y++)
-#define POINTS(g) \
-    ROWS(g) \
-        for (size_t c = z * PLANE(g) + y * WIDE(g) + 1, \
-             end = c + (g)->n[0]; c < end; c++)
+#define POINTS(g)                                                            \
+    ROWS(g)                                                                  \
+        for (size_t c = z * PLANE(g) + y * WIDE(g) + 1, end = c + (g)->n[0]; \
+             c < end; c++)
 #define ROW(g, array, y, z) ((array) + (z) * PLANE(g) + (y) * WIDE(g))
 
 /* The column x of all rows, from a grid to `face` or back. */
@@ -81,8 +81,8 @@ static void wrap(grid_t *g, double *a, int d, int from, int to)
     size_t bytes = (d ? WIDE(g) : 1) * sizeof *a;
     for (int z = 0; z < (d == 2 ? 1 : g->n[2] + 2); z++)
         for (int y = 0; y < (d == 1 ? 1 : g->n[1] + 2); y++)
-            memcpy(ROW(g, a, y, z) + to * step,
-                   ROW(g, a, y, z) + from * step, bytes);
+            memcpy(ROW(g, a, y, z) + to * step, ROW(g, a, y, z) + from * step,
+                   bytes);
 }
 
 static void exchange(grid_t *g, double *a)
@@ -95,7 +95,7 @@ static void exchange(grid_t *g, double *a)
             continue;
         }
         MPI_Datatype type = MPI_DOUBLE;
-        double *sent[2], *come[2];      /* my low and high face, the halos */
+        double *sent[2], *come[2]; /* my low and high face, the halos */
         if (d == 0) {
             for (int i = 0; i < 2; i++) {
                 sent[i] = packed + i * face;
@@ -133,9 +133,10 @@ static void apply(grid_t *g, double scale, double weight)
         const double *u = ROW(g, g->u, y, z), *f = ROW(g, g->right, y, z);
         double *o = ROW(g, g->other, y, z);
         for (int x = 1; x <= g->n[0]; x++)
-            o[x] = scale * u[x] + weight *
-                   (f[x] - 6 * u[x] + u[x - 1] + u[x + 1] + u[x - wide] +
-                    u[x + wide] + u[x - plane] + u[x + plane]);
+            o[x] = scale * u[x] +
+                   weight *
+                       (f[x] - 6 * u[x] + u[x - 1] + u[x + 1] + u[x - wide] +
+                        u[x + wide] + u[x - plane] + u[x + plane]);
     }
 }
 
@@ -204,7 +205,7 @@ static void fill(grid_t *g, int n, double *exact)
             value += 2 - 2 * cos(k[d]);
         }
         POINTS(g) {
-            int x = g->n[0] - (int)(end - c);       /* from 0 */
+            int x = g->n[0] - (int)(end - c); /* from 0 */
             double u = cos(k[0] * (at[0] * g->n[0] + x)) *
                        cos(k[1] * (at[1] * g->n[1] + y) + w) *
                        cos(k[2] * (at[2] * g->n[2] + z) + w);
@@ -230,19 +231,21 @@ int main(int argc, char **argv)
     int solves = argc > 2 ? atoi(argv[2]) : 12;
     int spoil = argc > 3 && !strcmp(argv[3], "spoil"), dims[3] = {0};
     int round[3] = {1, 1, 1}, place[3];
-    MPI_Dims_create(size, 3, dims);         /* the largest comes first */
+    MPI_Dims_create(size, 3, dims); /* the largest comes first */
     if (n < 4 || n > 1024 || n & (n - 1) || size & (size - 1) ||
         n / dims[0] < 4 || solves < 1 || argc > 3 + spoil) {
         if (rank == 0)
-            fprintf(stderr, "usage: mg [N [SOLVES [spoil]]], N a power of two "
+            fprintf(stderr,
+                    "usage: mg [N [SOLVES [spoil]]], N a power of two "
                     "up to 1024, ranks (%d) too, 4 points of each edge for "
-                    "each\n", size);
+                    "each\n",
+                    size);
         MPI_Finalize();
         return 2;
     }
     MPI_Cart_create(MPI_COMM_WORLD, 3, dims, round, 0, &boxes);
     MPI_Cart_coords(boxes, rank, 3, place);
-    for (int i = 0; i < 3; i++) {           /* cut across y first, then x */
+    for (int i = 0; i < 3; i++) { /* cut across y first, then x */
         int d = (int[]){1, 0, 2}[i];
         MPI_Cart_shift(boxes, i, 1, &low[d], &high[d]);
         parts[d] = dims[i], at[d] = place[i];
@@ -293,8 +296,8 @@ int main(int argc, char **argv)
     if (rank == 0)
         printf("mg: %d ranks, %d^3 points, %.6f s, %s\n"
                "mg: %d iterations of %.3f us, communication %.6f s, "
-               "result %.12e\n", size, n, elapsed,
-               all ? "NOT VERIFIED" : "VERIFIED", solves,
+               "result %.12e\n",
+               size, n, elapsed, all ? "NOT VERIFIED" : "VERIFIED", solves,
                elapsed / solves * 1e6, communication, first);
     return MPI_Finalize(), all != 0;
 }

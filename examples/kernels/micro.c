@@ -89,8 +89,7 @@ static int measure(int operation, int bytes, int batches, int spoil)
         for (int i = 0; i < calls; i++)
             call(operation, out, in, count);
         double mine = (MPI_Wtime() - start) / calls * 1e6, slowest;
-        MPI_Allreduce(&mine, &slowest, 1, MPI_DOUBLE, MPI_MAX,
-                      MPI_COMM_WORLD);
+        MPI_Allreduce(&mine, &slowest, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
         if (batch >= 0)
             times[batch] = slowest;
     }
@@ -101,9 +100,9 @@ static int measure(int operation, int bytes, int batches, int spoil)
     qsort(times, batches, sizeof *times, ascending);
     if (rank == 0)
         printf("micro: %d ranks, %s %d bytes, %.4f us (%.4f to %.4f), "
-               "%d calls, %s\n", size, names[operation], bytes,
-               times[batches / 2], times[0], times[batches - 1], calls,
-               all ? "NOT VERIFIED" : "VERIFIED");
+               "%d calls, %s\n",
+               size, names[operation], bytes, times[batches / 2], times[0],
+               times[batches - 1], calls, all ? "NOT VERIFIED" : "VERIFIED");
     free(out), free(in), free(times);
     return all != 0;
 }
@@ -119,11 +118,12 @@ int main(int argc, char **argv)
     for (int o = 0; argc > 1 && o < 3; o++)
         if (!strcmp(argv[1], names[o]))
             chosen = o;
-    if ((argc > 1 && chosen < 0 && strcmp(argv[1], "all")) ||
-        bytes < 0 || bytes % 8 || bytes > 1 << 28 ||
-        batches < 1 || batches > 10000 || argc > 4 + spoil) {
+    if ((argc > 1 && chosen < 0 && strcmp(argv[1], "all")) || bytes < 0 ||
+        bytes % 8 || bytes > 1 << 28 || batches < 1 || batches > 10000 ||
+        argc > 4 + spoil) {
         if (rank == 0)
-            fprintf(stderr, "usage: micro [alltoall|allreduce|bcast|all "
+            fprintf(stderr,
+                    "usage: micro [alltoall|allreduce|bcast|all "
                     "[BYTES [BATCHES [spoil]]]], BYTES a multiple of 8, "
                     "at most 2^28, BATCHES at most 10000\n");
         MPI_Finalize();

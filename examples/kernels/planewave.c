@@ -31,17 +31,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TURN 1024       /* kinetic phases, in parts of a full turn */
+#define TURN 1024 /* kinetic phases, in parts of a full turn */
 #define PI 3.14159265358979323846
-#define WAVE(i) ((i) < n / 2 ? (i) : (i) - n)    /* index to wave number */
+#define WAVE(i) ((i) < n / 2 ? (i) : (i) - n) /* index to wave number */
 
-typedef struct { double re, im; } complex_t;
+typedef struct {
+    double re, im;
+} complex_t;
 
-static const int field[3] = {1, 2, 3};  /* wave numbers moved on per step */
-static int n, rank, size, planes;       /* planes of the cube per rank */
-static complex_t *roots;                /* n of them: exp(-2 pi i j / n) */
-static complex_t *lines, *spare;        /* the lines being transformed */
-static complex_t *slab, *blocks;        /* real space; what travels */
+static const int field[3] = {1, 2, 3}; /* wave numbers moved on per step */
+static int n, rank, size, planes;      /* planes of the cube per rank */
+static complex_t *roots;               /* n of them: exp(-2 pi i j / n) */
+static complex_t *lines, *spare;       /* the lines being transformed */
+static complex_t *slab, *blocks;       /* real space; what travels */
 static double communication;
 
 static complex_t times(complex_t a, complex_t b)
@@ -201,12 +203,14 @@ int main(int argc, char **argv)
     int states = argc > 2 ? atoi(argv[2]) : 8;
     int iterations = argc > 3 ? atoi(argv[3]) : 3000;
     int spoil = argc > 4 && !strcmp(argv[4], "spoil");
-    if (n < 4 || n > 512 || n & (n - 1) || n < size || n % size ||
-        states < 1 || states > 256 || iterations < 1 || argc > 4 + spoil) {
+    if (n < 4 || n > 512 || n & (n - 1) || n < size || n % size || states < 1 ||
+        states > 256 || iterations < 1 || argc > 4 + spoil) {
         if (rank == 0)
-            fprintf(stderr, "usage: planewave [N [STATES [ITERATIONS "
+            fprintf(stderr,
+                    "usage: planewave [N [STATES [ITERATIONS "
                     "[spoil]]]], N a power of two from 4 to 512, a multiple "
-                    "of the %d ranks, STATES at most 256\n", size);
+                    "of the %d ranks, STATES at most 256\n",
+                    size);
         MPI_Finalize();
         return 2;
     }
@@ -219,20 +223,21 @@ int main(int argc, char **argv)
     slab = need(cells), blocks = need(cells);
     for (int j = 0; j < n; j++) {
         roots[j] = angle(-(double)j / n);
-        kick[j] = angle((double)j / n);         /* and the scale of both */
+        kick[j] = angle((double)j / n); /* and the scale of both */
         kick[j].re /= (double)n * n * n, kick[j].im /= (double)n * n * n;
         kinetic[j] = angle(-(double)(WAVE(j) * WAVE(j) % TURN) / TURN);
     }
 /* The coefficients at hand, as v; where they lie: z, y, x. */
-#define EACH(state) \
-    for (int z = 0; z < n; z++) \
-        for (int y = 0; y < n; y++) \
-            for (int x = rank * planes, once = 1; once; once = 0) \
+#define EACH(state)                                                         \
+    for (int z = 0; z < n; z++)                                             \
+        for (int y = 0; y < n; y++)                                         \
+            for (int x = rank * planes, once = 1; once; once = 0)           \
                 for (complex_t *v = (state) + ((size_t)z * n + y) * planes; \
                      x < (rank + 1) * planes; x++, v++)
 
     for (int s = 0; s < states; s++)
-        EACH(all + s * cells) *v = coefficient(s, x, y, z);
+        EACH(all + s * cells)
+            *v = coefficient(s, x, y, z);
     overlap(all, states, cells, part, before);
 
     long wrong = 0, bad = 0;
@@ -243,8 +248,8 @@ int main(int argc, char **argv)
         for (int s = 0; s < states; s++) {
             complex_t *state = all + s * cells;
             EACH(state)
-                *v = times(*v, times(times(kinetic[z], kinetic[y]),
-                                     kinetic[x]));
+                *v = times(*v,
+                           times(times(kinetic[z], kinetic[y]), kinetic[x]));
             across(state, m, -1);
             transpose(state, blocks);
             if (spoil && step == iterations && rank == size - 1 && !s)
@@ -265,8 +270,8 @@ int main(int argc, char **argv)
         }
         overlap(all, states, cells, part, sums);
         for (int i = 0; i < pairs; i++)
-            wrong += !(hypot(sums[i].re - before[i].re, sums[i].im -
-                             before[i].im) < 1e-9 * before[0].re);
+            wrong += !(hypot(sums[i].re - before[i].re,
+                             sums[i].im - before[i].im) < 1e-9 * before[0].re);
     }
     double elapsed = MPI_Wtime() - start;
 
@@ -285,16 +290,18 @@ int main(int argc, char **argv)
         EACH(all + s * cells) {
             complex_t c = coefficient(s, origin[0][x], origin[1][y],
                                       origin[2][z]);
-            c = times(c, angle(-(double)(phase[0][x] + phase[1][y] +
-                                         phase[2][z]) / TURN));
+            c = times(c,
+                      angle(-(double)(phase[0][x] + phase[1][y] + phase[2][z]) /
+                            TURN));
             wrong += !(hypot(v->re - c.re, v->im - c.im) < 1e-9);
         }
     MPI_Allreduce(&wrong, &bad, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
     if (rank == 0)
         printf("planewave: %d ranks, %d states of %d^3, %.6f s, %s\n"
                "planewave: %d iterations of %.3f us, communication %.6f s, "
-               "result %.12e\n", size, states, n, elapsed,
-               bad ? "NOT VERIFIED" : "VERIFIED", iterations,
-               elapsed / iterations * 1e6, communication, sums[pairs - 1].re);
+               "result %.12e\n",
+               size, states, n, elapsed, bad ? "NOT VERIFIED" : "VERIFIED",
+               iterations, elapsed / iterations * 1e6, communication,
+               sums[pairs - 1].re);
     return MPI_Finalize(), bad != 0;
 }

@@ -10,8 +10,7 @@ const char *const sw_agreement_full = "the pool of blocks is full";
 void sw_agreement_answer(const sw_introduction_t *all, int n, int me,
                          sw_peer_t **peer, sw_agreement_t *to)
 {
-    *to = (sw_agreement_t){
-        .ok = SW_AGREE_NODE | SW_AGREE_ARENA | SW_AGREE_CMA};
+    *to = (sw_agreement_t){.ok = SW_AGREE_NODE | SW_AGREE_ARENA | SW_AGREE_CMA};
     for (int i = 0; i < n; i++) {
         const sw_introduction_t *in = &all[i];
         peer[i] = NULL;
@@ -42,9 +41,10 @@ void sw_agreement_answer(const sw_introduction_t *all, int n, int me,
 static const char *objection(uint32_t ok)
 {
     return !(ok & SW_AGREE_NODE) ? "not on one node"
-         : !(ok & (SW_AGREE_ARENA | SW_AGREE_CMA))
+           : !(ok & (SW_AGREE_ARENA | SW_AGREE_CMA))
                ? "no way to reach a peer's memory"
-         : !(ok & SW_AGREE_BLOCK) ? sw_agreement_full : NULL;
+           : !(ok & SW_AGREE_BLOCK) ? sw_agreement_full
+                                    : NULL;
 }
 
 sw_sequence_t *sw_agreement_open(const sw_introduction_t *all,

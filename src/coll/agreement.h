@@ -14,15 +14,19 @@
 
 #include "sequence.h"
 
-enum { SW_AGREE_NODE = 1, SW_AGREE_ARENA = 2, SW_AGREE_CMA = 4,
-       SW_AGREE_BLOCK = 8 };
+enum {
+    SW_AGREE_NODE = 1,
+    SW_AGREE_ARENA = 2,
+    SW_AGREE_CMA = 4,
+    SW_AGREE_BLOCK = 8
+};
 
 /* What a member answers. */
 typedef struct {
-    uint64_t offset;        /* leader: the first sequence's; others: 0     */
-    uint64_t name;          /* leader: drawn, for the caller               */
-    uint32_t ok;            /* SW_AGREE_* bits                             */
-    uint32_t crowded;       /* leader: more ranks than cores               */
+    uint64_t offset;  /* leader: the first sequence's; others: 0 */
+    uint64_t name;    /* leader: drawn, for the caller */
+    uint32_t ok;      /* SW_AGREE_* bits */
+    uint32_t crowded; /* leader: more ranks than cores */
 } sw_agreement_t;
 
 /* Attaches the members that introduced themselves. Fills `peer` (n pointers)

@@ -11,9 +11,9 @@ int sw_coll_allgather(sw_sequence_t *seq, const sw_data_t *send, size_t bytes,
     uint32_t what = sw_sequence_what(SW_COLL_ALLGATHER, 0);
     uint64_t step = ++seq->step;
     sw_exposed_t x;
-    bool part = sw_payload_offer(seq, step, what, SW_READ_ALL,
-                         sw_payload_eager(seq->team->eager_all, send->layout), send,
-                         bytes, &x);
+    bool part = sw_payload_offer(
+        seq, step, what, SW_READ_ALL,
+        sw_payload_eager(seq->team->eager_all, send->layout), send, bytes, &x);
     sw_data_t own = sw_block_data(blocks, recv, seq->me);
     size_t room = sw_block(blocks, seq->me).bytes;
     int rc = bytes > room ? SW_TRUNCATED : SW_OK;

@@ -75,8 +75,7 @@ static int sliced(sw_sequence_t *seq, uint32_t what, const sw_reducer_t *r,
     sw_exchange_t x;
     SW_ARRAY(sw_source_t, from, seq->n);
     SW_ARRAY(sw_part_t, outs, seq->n);
-    int rc =
-        sw_exchange(seq, step, what, in, out, n * r->elem, &x, from, outs);
+    int rc = sw_exchange(seq, step, what, in, out, n * r->elem, &x, from, outs);
     if (sw_unlikely(rc)) {
         /* Members differ in what or how much they reduce. Each member that
          * posted sees one that differs from it. So all end here, where those
@@ -89,7 +88,8 @@ static int sliced(sw_sequence_t *seq, uint32_t what, const sw_reducer_t *r,
     uint64_t end = ++seq->step;
     sw_slice_t s = sw_slice(n, seq->n, seq->me, sw_slice_grain(r->elem));
     uint64_t at = s.start * r->elem;
-    rc = sw_reducer_combine(seq, r, from, seq->n, at, (char *)out + at, s.count);
+    rc = sw_reducer_combine(seq, r, from, seq->n, at, (char *)out + at,
+                            s.count);
     sw_exposed_wrote(&x.out, at, s.count * r->elem);
     sw_sequence_done(seq, step);
     if (!rc)
@@ -103,7 +103,8 @@ static int sliced(sw_sequence_t *seq, uint32_t what, const sw_reducer_t *r,
 
 int sw_coll_most(sw_sequence_t *seq, int32_t mine, int32_t *most)
 {
-    const sw_reducer_t r = {.elem = sizeof mine, .commutative = true,
+    const sw_reducer_t r = {.elem = sizeof mine,
+                            .commutative = true,
                             .kernel = sw_reduce_kernel(SW_MAX, SW_INT32)};
     uint32_t what = sw_sequence_what(SW_COLL_ALLREDUCE, 0);
     return seq->n <= SW_FLAT ? whole(seq, what, &r, &mine, most, 1)
@@ -127,7 +128,6 @@ int sw_coll_allreduce(sw_sequence_t *seq, const sw_reducer_t *r, const void *in,
         return bytes * (size_t)(seq->n - 1) < seq->team->slice
                    ? whole(seq, what, r, in, out, n)
                    : sliced(seq, what, r, in, out, n);
-    return bytes <= seq->team->stage_max
-               ? up_and_down(seq, what, r, in, out, n)
-               : sliced(seq, what, r, in, out, n);
+    return bytes <= seq->team->stage_max ? up_and_down(seq, what, r, in, out, n)
+                                         : sliced(seq, what, r, in, out, n);
 }

@@ -12,8 +12,8 @@ int sw_coll_alltoall(sw_sequence_t *seq, const void *send,
     uint32_t what = sw_sequence_what(SW_COLL_ALLTOALL, 0);
     uint64_t step = ++seq->step;
     sw_exposed_t x;
-    sw_hand_t hand =
-        sw_hand_all(seq, sw_payload_eager(seq->team->eager_all, sends->data));
+    sw_hand_t hand = sw_hand_all(
+        seq, sw_payload_eager(seq->team->eager_all, sends->data));
     bool part = sw_deal(seq, step, what, &hand, send, sends, &x);
     size_t out = sw_block(sends, seq->me).bytes;
     size_t in = sw_block(recvs, seq->me).bytes;

@@ -7,7 +7,7 @@
 
 #include <errno.h>
 
-#define OWNERS 65536        /* of a word `asked`: the rest is the number */
+#define OWNERS 65536 /* of a word `asked`: the rest is the number */
 _Static_assert(SW_MEMBERS_MAX < OWNERS, "a member fits");
 
 static void answer(const sw_sequence_t *seq, int asker, sw_ask_t *ask)
@@ -29,8 +29,7 @@ void sw_sequence_answer_slow(const sw_sequence_t *seq)
         uint64_t asked = atomic_load_explicit(&ask->asked,
                                               memory_order_acquire);
         if (asked % OWNERS != (unsigned)seq->me ||
-            asked == atomic_load_explicit(&ask->answered,
-                                          memory_order_relaxed))
+            asked == atomic_load_explicit(&ask->answered, memory_order_relaxed))
             continue;
         answer(seq, asker, ask);
         atomic_store_explicit(&ask->answered, asked, memory_order_release);
@@ -68,8 +67,9 @@ static int ask(sw_sequence_t *seq, int owner, bool writes, uint64_t address,
     SW_WAIT_UNLESS(seq->broken,
                    sw_sequence_answered(seq) &&
                        ((answered = atomic_load_explicit(
-                             &ask->answered, memory_order_acquire) ==
-                         question) || has_given_up(seq)),
+                                        &ask->answered, memory_order_acquire) ==
+                                    question) ||
+                        has_given_up(seq)),
                    &sw_sequence_column(seq, owner)->doorbell);
     if (!answered)
         seq->broken = true;
@@ -128,8 +128,8 @@ int sw_sequence_write(sw_sequence_t *seq, int member, const sw_part_t *part,
                       uint64_t offset, const void *from, size_t n)
 {
     int rc = SW_OK;
-    if (alone(seq->peer[member], true, part, offset,
-              (void *)(uintptr_t)from, n, &rc))
+    if (alone(seq->peer[member], true, part, offset, (void *)(uintptr_t)from, n,
+              &rc))
         return rc;
     for (size_t at = 0, now; at < n && !rc; at += now) {
         now = sw_min(n - at, (size_t)SW_ASK_BYTES);

@@ -37,9 +37,9 @@ static int flat(sw_sequence_t *seq, int root, uint32_t what,
         return rc;
     }
     sw_exposed_t x;
-    bool part = sw_payload_offer(seq, step, what, SW_READ_ALL,
-                         sw_payload_eager(seq->team->eager, buffer->layout), buffer,
-                         bytes, &x);
+    bool part = sw_payload_offer(
+        seq, step, what, SW_READ_ALL,
+        sw_payload_eager(seq->team->eager, buffer->layout), buffer, bytes, &x);
     sw_sequence_done(seq, step);
     if (part) {
         sw_sequence_await_done_all(seq, step);
@@ -58,9 +58,11 @@ static int down_tree(sw_sequence_t *seq, int root, uint32_t what, char *buffer,
                   what, &(sw_data_t){.at = buffer}, bytes);
     if (sw_tree_children(seq->team->tree, root, seq->me, child)) {
         if (sw_unlikely(sw_payload_hollow(rc)))
-            sw_payload_stage_failure(seq, step, what, SW_READ_CHILDREN(root), rc);
+            sw_payload_stage_failure(seq, step, what, SW_READ_CHILDREN(root),
+                                     rc);
         else
-            sw_payload_stage(seq, step, what, SW_READ_CHILDREN(root), buffer, bytes);
+            sw_payload_stage(seq, step, what, SW_READ_CHILDREN(root), buffer,
+                             bytes);
     }
     sw_sequence_done(seq, step);
     return rc;

@@ -12,8 +12,8 @@
 int sw_climb(sw_sequence_t *seq, uint64_t step, uint32_t what, int root,
              const sw_reducer_t *r, const void *in, void *out, size_t n)
 {
-    const sw_tree_t *tree =
-        r->commutative ? seq->team->tree : seq->team->ordered;
+    const sw_tree_t *tree = r->commutative ? seq->team->tree
+                                           : seq->team->ordered;
     int16_t child[SW_CHILDREN];
     sw_source_t from[SW_FEW];
     int count = sw_tree_children(tree, root, seq->me, child), rc = SW_OK;

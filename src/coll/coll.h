@@ -24,14 +24,14 @@
 /* Where each member's block lies in a buffer of n blocks: equal blocks side
  * by side, or as listed; or each as its own layout says. */
 typedef struct {
-    int64_t offset;             /* from the buffer; may be negative */
+    int64_t offset; /* from the buffer; may be negative */
     uint64_t bytes;
 } sw_extent_t;
 
 typedef struct {
-    size_t bytes;               /* of every block, where `list` is NULL    */
-    const sw_extent_t *list;    /* [n], or NULL                            */
-    const sw_data_t *data;      /* [n], or NULL; then there are no offsets */
+    size_t bytes;            /* of every block, where `list` is NULL */
+    const sw_extent_t *list; /* [n], or NULL */
+    const sw_data_t *data;   /* [n], or NULL; then there are no offsets */
 } sw_blocks_t;
 
 static inline sw_extent_t sw_block(const sw_blocks_t *blocks, int i)
@@ -57,22 +57,22 @@ static inline sw_data_t sw_block_data(const sw_blocks_t *blocks,
  * receives none, has one of 0 bytes. */
 typedef struct {
     sw_collective_t id;
-    int root;                   /* of rooted ones                           */
+    int root; /* of rooted ones */
     const void *send;
     void *recv;
     sw_blocks_t sends, recvs;
-    bool in_place;              /* its own block is where it belongs        */
+    bool in_place; /* its own block is where it belongs */
 } sw_coll_move_t;
 
 /* One that reduces. */
 typedef struct {
     sw_collective_t id;
-    int root;                   /* of Reduce                                */
+    int root; /* of Reduce */
     const sw_reducer_t *reducer;
-    const void *in;             /* may be `out`                             */
-    void *out;                  /* NULL: this member gets no result         */
-    size_t n;                   /* elements; of a scattered result: in all  */
-    const size_t *counts;       /* of a scattered result; NULL: `each`      */
+    const void *in;       /* may be `out` */
+    void *out;            /* NULL: this member gets no result */
+    size_t n;             /* elements; of a scattered result: in all */
+    const size_t *counts; /* of a scattered result; NULL: `each` */
     size_t each;
 } sw_coll_fold_t;
 
@@ -87,8 +87,7 @@ SW_API int sw_coll_bcast(sw_sequence_t *seq, int root, const sw_data_t *buffer,
 SW_API int sw_coll_gather(sw_sequence_t *seq, int root, const sw_data_t *send,
                           size_t bytes, void *recv, const sw_blocks_t *blocks);
 SW_API int sw_coll_gatherv(sw_sequence_t *seq, int root, const sw_data_t *send,
-                           size_t bytes, void *recv,
-                           const sw_blocks_t *blocks);
+                           size_t bytes, void *recv, const sw_blocks_t *blocks);
 /* Scatter and Scatterv: the root describes the blocks, the others follow.
  * `recv` at the root may be NULL (MPI_IN_PLACE). */
 SW_API int sw_coll_scatter(sw_sequence_t *seq, int root, const void *send,
@@ -112,9 +111,8 @@ SW_API int sw_coll_neighbor_allgather(sw_sequence_t *seq, const sw_data_t *send,
                                       size_t bytes, void *recv,
                                       const sw_blocks_t *recvs);
 SW_API int sw_coll_neighbor_alltoall(sw_sequence_t *seq, const void *send,
-                                     const sw_blocks_t *sends,
-                                     const int *index, void *recv,
-                                     const sw_blocks_t *recvs);
+                                     const sw_blocks_t *sends, const int *index,
+                                     void *recv, const sw_blocks_t *recvs);
 
 /* n elements; `in` may be `out`. */
 SW_API int sw_coll_reduce(sw_sequence_t *seq, int root, const sw_reducer_t *r,

@@ -5,7 +5,7 @@
 
 #include "packing.h"
 
-#define LISTED 0x100    /* in an entry's form: a table comes first */
+#define LISTED 0x100 /* in an entry's form: a table comes first */
 
 /* Block i, if it leaves. */
 static uint64_t bytes_of(const sw_hand_t *hand, const sw_blocks_t *blocks,
@@ -122,8 +122,8 @@ static bool deal_equal(sw_sequence_t *seq, sw_entry_t *e, uint64_t step,
 }
 
 /* The stretch of memory that all blocks but our own lie in. */
-static void span(const sw_hand_t *hand, const sw_blocks_t *blocks,
-                 int64_t *low, int64_t *high, size_t *total)
+static void span(const sw_hand_t *hand, const sw_blocks_t *blocks, int64_t *low,
+                 int64_t *high, size_t *total)
 {
     *low = INT64_MAX;
     *high = INT64_MIN;
@@ -153,7 +153,7 @@ static uint64_t direct_blocks(sw_sequence_t *seq, const sw_hand_t *hand,
     for (int i = 0; i < hand->n && offset != UINT64_MAX; i++) {
         uint64_t bytes = bytes_of(hand, blocks, i);
         if (bytes && sw_payload_direct(seq->team, send + blocks->list[i].offset,
-                               bytes) == UINT64_MAX)
+                                       bytes) == UINT64_MAX)
             offset = UINT64_MAX;
     }
     return offset;
@@ -194,10 +194,10 @@ static bool deal_listed(sw_sequence_t *seq, sw_entry_t *e, uint64_t step,
     }
     if (!stage && direct == UINT64_MAX && sw_payload_better_copied(seq, total))
         copy = sw_payload_copy(total);
-    char *place = small ? e->data
-                        : sw_sequence_claim_stage(seq, step, hand->readers,
-                                                  head + (stage ? total : 0),
-                                                  e);
+    char *place = small
+                      ? e->data
+                      : sw_sequence_claim_stage(seq, step, hand->readers,
+                                                head + (stage ? total : 0), e);
     sw_extent_t *table = (sw_extent_t *)place;
     int64_t at = stage ? (int64_t)head : 0;
     for (int i = 0; i < hand->n; i++) {
@@ -221,9 +221,9 @@ static bool deal_listed(sw_sequence_t *seq, sw_entry_t *e, uint64_t step,
     else if (direct != UINT64_MAX)
         stage_blocks(hand, send, blocks);
     x->part = direct != UINT64_MAX
-        ? (sw_part_t){.form = SW_FORM_ARENA, .address = direct}
-        : (sw_part_t){.form = SW_FORM_CMA,
-                      .address = (uint64_t)(uintptr_t)(send + low)};
+                  ? (sw_part_t){.form = SW_FORM_ARENA, .address = direct}
+                  : (sw_part_t){.form = SW_FORM_CMA,
+                                .address = (uint64_t)(uintptr_t)(send + low)};
     x->part.bytes = copy ? total : (uint64_t)(high - low);
     e->form = (uint16_t)(x->part.form | LISTED);
     e->send = x->part;
@@ -231,14 +231,13 @@ static bool deal_listed(sw_sequence_t *seq, sw_entry_t *e, uint64_t step,
 }
 
 bool sw_deal(sw_sequence_t *seq, uint64_t step, uint32_t what,
-             const sw_hand_t *hand, const void *send,
-             const sw_blocks_t *blocks, sw_exposed_t *x)
+             const sw_hand_t *hand, const void *send, const sw_blocks_t *blocks,
+             sw_exposed_t *x)
 {
     sw_entry_t *e = sw_sequence_claim(seq, step, hand->readers);
     e->what = what;
-    bool part = blocks->list
-                    ? deal_listed(seq, e, step, hand, send, blocks, x)
-                    : deal_equal(seq, e, step, hand, send, blocks, x);
+    bool part = blocks->list ? deal_listed(seq, e, step, hand, send, blocks, x)
+                             : deal_equal(seq, e, step, hand, send, blocks, x);
     sw_sequence_post(seq, e, step);
     if (part && x->part.form == SW_FORM_PACKED)
         fill(seq, hand, blocks, x);
@@ -265,8 +264,7 @@ int sw_deal_source(sw_sequence_t *seq, int member, uint64_t step, uint32_t what,
     to->shown = NULL;
     to->packed = NULL;
     if (form == SW_FORM_SHOWN) {
-        const sw_shown_block_t *shown =
-            (const sw_shown_block_t *)first + index;
+        const sw_shown_block_t *shown = (const sw_shown_block_t *)first + index;
         to->at = NULL;
         to->shown = &shown->shown;
         to->bytes = shown->bytes;

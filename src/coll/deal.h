@@ -15,12 +15,12 @@
 #include "coll.h"
 
 typedef struct {
-    int n;              /* blocks                                          */
-    int own;            /* the block that stays with the dealer; -1: none  */
+    int n;   /* blocks */
+    int own; /* the block that stays with the dealer; -1: none */
     int32_t readers;
-    size_t eager;       /* copies up to so many bytes in all               */
-    const int *to;      /* [n] receivers of the blocks, or NULL            */
-    int me;             /* listed blocks to `me` stay, too                 */
+    size_t eager;  /* copies up to so many bytes in all */
+    const int *to; /* [n] receivers of the blocks, or NULL */
+    int me;        /* listed blocks to `me` stay, too */
 } sw_hand_t;
 
 /* A block for every member of the team. */
@@ -34,8 +34,8 @@ static inline sw_hand_t sw_hand_all(const sw_sequence_t *seq, size_t eager)
  * done and calls sw_expose_end(x, false). The table of blocks must fit into
  * stage_max. */
 bool sw_deal(sw_sequence_t *seq, uint64_t step, uint32_t what,
-             const sw_hand_t *hand, const void *send,
-             const sw_blocks_t *blocks, sw_exposed_t *x);
+             const sw_hand_t *hand, const void *send, const sw_blocks_t *blocks,
+             sw_exposed_t *x);
 
 /* Waits for a member's deal and describes its block `index`. `own` is the one
  * that stays with that member, or -1. Returns SW_OK or SW_MISMATCH. */

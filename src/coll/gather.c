@@ -22,7 +22,7 @@
 typedef struct {
     sw_sequence_t *seq;
     uint64_t step;
-    size_t eager;           /* the team's                               */
+    size_t eager; /* the team's */
     uint32_t what;
     char *recv;
     const sw_blocks_t *blocks;
@@ -70,8 +70,8 @@ static uint64_t large(const root_t *r, int i)
 
 /* Where the large blocks lie in the root's buffer. */
 typedef struct {
-    int64_t low, high;      /* the stretch that holds them          */
-    size_t total;           /* their bytes; 0: there are none       */
+    int64_t low, high; /* the stretch that holds them */
+    size_t total;      /* their bytes; 0: there are none */
 } large_t;
 
 static large_t large_blocks(const root_t *r)
@@ -107,8 +107,8 @@ static void open_up(const root_t *r, sw_entry_t *e, const char *to,
 {
     e->form = SW_FORM_NONE;
     e->recv = offset != UINT64_MAX
-        ? (sw_part_t){.form = SW_FORM_ARENA, .address = offset}
-        : (sw_part_t){.form = SW_FORM_CMA, .address = (uintptr_t)to};
+                  ? (sw_part_t){.form = SW_FORM_ARENA, .address = offset}
+                  : (sw_part_t){.form = SW_FORM_CMA, .address = (uintptr_t)to};
     sw_extent_t *table = (sw_extent_t *)sw_sequence_claim_stage(
         r->seq, r->step, SW_READ_ALL, (size_t)r->seq->n * sizeof *table, e);
     int64_t at = 0;
@@ -149,7 +149,8 @@ static char *stand_in(const root_t *r, large_t l, uint64_t *offset)
         *offset = direct(r, l);
     if (*offset != UINT64_MAX)
         return NULL;
-    if (r->blocks->data ? seq->team->arena : sw_payload_better_copied(seq, l.total))
+    if (r->blocks->data ? seq->team->arena
+                        : sw_payload_better_copied(seq, l.total))
         copy = sw_temporary_shared(l.total, offset);
     if (!copy && r->blocks->data)
         copy = sw_temporary(l.total);
@@ -309,13 +310,13 @@ static int gather(sw_sequence_t *seq, int root, uint32_t what,
 int sw_coll_gather(sw_sequence_t *seq, int root, const sw_data_t *send,
                    size_t bytes, void *recv, const sw_blocks_t *blocks)
 {
-    return gather(seq, root, sw_sequence_what(SW_COLL_GATHER, root), send, bytes, recv,
-                  blocks);
+    return gather(seq, root, sw_sequence_what(SW_COLL_GATHER, root), send,
+                  bytes, recv, blocks);
 }
 
 int sw_coll_gatherv(sw_sequence_t *seq, int root, const sw_data_t *send,
                     size_t bytes, void *recv, const sw_blocks_t *blocks)
 {
-    return gather(seq, root, sw_sequence_what(SW_COLL_GATHERV, root), send, bytes,
-                  recv, blocks);
+    return gather(seq, root, sw_sequence_what(SW_COLL_GATHERV, root), send,
+                  bytes, recv, blocks);
 }

@@ -21,7 +21,7 @@ struct sw_lent {
     uint64_t came;
 };
 
-enum { HANDED = SW_COLL_COUNT, LENT, CALLED };  /* beside the collectives */
+enum { HANDED = SW_COLL_COUNT, LENT, CALLED }; /* beside the collectives */
 
 static int first(int one, int other)
 {
@@ -29,13 +29,13 @@ static int first(int one, int other)
 }
 
 void sw_lend_block(sw_sequence_t *seq, int keeper, const sw_data_t *data,
-                size_t bytes)
+                   size_t bytes)
 {
     sw_exposed_t x = {.copy = NULL};
     uint64_t step = ++seq->step;
     size_t eager = sw_payload_eager(seq->team->eager, data->layout != NULL);
-    if (sw_payload_offer(seq, step, sw_sequence_what(HANDED, keeper), keeper, eager, data,
-                 bytes, &x)) {
+    if (sw_payload_offer(seq, step, sw_sequence_what(HANDED, keeper), keeper,
+                         eager, data, bytes, &x)) {
         sw_show_hold();
         sw_sequence_await_done(seq, keeper, step);
         if (!seq->broken)
@@ -47,8 +47,8 @@ void sw_lend_block(sw_sequence_t *seq, int keeper, const sw_data_t *data,
 /* Finds one block: where it lies, or in a copy of `bytes` bytes. */
 static int find(const sw_source_t *source, size_t bytes, sw_spot_t *to)
 {
-    *to = (sw_spot_t){.at = (char *)(uintptr_t)source->at, .bytes = bytes,
-                       .came = bytes};
+    *to = (sw_spot_t){
+        .at = (char *)(uintptr_t)source->at, .bytes = bytes, .came = bytes};
     if (bytes == 0 || (to->at && bytes <= source->bytes))
         return SW_OK;
     to->at = to->copy = sw_temporary(bytes);
@@ -56,7 +56,7 @@ static int find(const sw_source_t *source, size_t bytes, sw_spot_t *to)
 }
 
 int sw_lend_collect(sw_sequence_t *seq, const sw_data_t *own, size_t bytes,
-               const size_t *each, sw_spot_t *place)
+                    const size_t *each, sw_spot_t *place)
 {
     uint64_t step = ++seq->step;
     int rc = SW_OK;
@@ -64,7 +64,8 @@ int sw_lend_collect(sw_sequence_t *seq, const sw_data_t *own, size_t bytes,
         sw_source_t source = sw_source_own(own->at, bytes);
         int bad = SW_OK;
         if (i != seq->me) {
-            bad = sw_source(seq, i, step, sw_sequence_what(HANDED, seq->me), &source);
+            bad = sw_source(seq, i, step, sw_sequence_what(HANDED, seq->me),
+                            &source);
             if (bad)
                 source = sw_source_own(NULL, 0);
         }
@@ -110,8 +111,7 @@ void sw_lend(sw_sequence_t *seq, int keeper, sw_spot_t *place, int count,
     if (count) {
         size_t bytes = (size_t)count * sizeof(struct sw_lent);
         struct sw_lent *lent = sw_temporary(bytes);
-        sw_exposed_t list, *each = sw_array_zeroed((size_t)count,
-                                                   sizeof *each);
+        sw_exposed_t list, *each = sw_array_zeroed((size_t)count, sizeof *each);
         sw_show_hold();
         for (int i = 0; i < count; i++) {
             sw_expose(seq, &each[i], place[i].at, place[i].bytes, true);
@@ -149,8 +149,10 @@ static struct sw_lent *list_of(sw_sequence_t *seq, int member, int count,
         *rc = sw_sequence_mismatch(seq);
         return NULL;
     }
-    *loan = (sw_loan_t){.owner = member, .part = e->send,
-                        .list = sw_array_memory(bytes), .count = count};
+    *loan = (sw_loan_t){.owner = member,
+                        .part = e->send,
+                        .list = sw_array_memory(bytes),
+                        .count = count};
     *rc = sw_sequence_read(seq, member, &loan->part, 0, loan->list, bytes);
     if (*rc) {
         free(loan->list);
@@ -160,7 +162,7 @@ static struct sw_lent *list_of(sw_sequence_t *seq, int member, int count,
 }
 
 int sw_loan_take(sw_sequence_t *seq, int member, bool written, sw_spot_t *place,
-              int count, sw_loan_t *loan)
+                 int count, sw_loan_t *loan)
 {
     int rc = SW_OK;
     *loan = (sw_loan_t){.list = NULL};
@@ -182,13 +184,14 @@ int sw_loan_take(sw_sequence_t *seq, int member, bool written, sw_spot_t *place,
         place[i].at = place[i].copy = sw_temporary(part->bytes);
         if (!written)
             rc = first(sw_sequence_read(seq, member, part, 0, place[i].at,
-                                        part->bytes), rc);
+                                        part->bytes),
+                       rc);
     }
     return rc;
 }
 
 int sw_loan_return(sw_sequence_t *seq, bool written, sw_spot_t *place,
-                 sw_loan_t *loan)
+                   sw_loan_t *loan)
 {
     int rc = SW_OK;
     for (int i = 0; i < loan->count && loan->list; i++) {

@@ -25,19 +25,19 @@
 #include "coll.h"
 
 typedef struct {
-    char *at;           /* `bytes` bytes side by side                      */
-    uint64_t bytes;     /* of the block, or of the room for one            */
-    uint64_t came;      /* of the block that was written; may be more      */
-    void *copy;         /* the keeper's: `at` is in there, or NULL         */
+    char *at;       /* `bytes` bytes side by side */
+    uint64_t bytes; /* of the block, or of the room for one */
+    uint64_t came;  /* of the block that was written; may be more */
+    void *copy;     /* the keeper's: `at` is in there, or NULL */
 } sw_spot_t;
 
 /* A member hands its block in. */
 SW_API void sw_lend_block(sw_sequence_t *seq, int keeper, const sw_data_t *data,
-                       size_t bytes);
+                          size_t bytes);
 /* The keeper finds the blocks of all, its own as well. `each`: it expects so
  * many bytes of all, and makes them so many; NULL: it expects nothing. */
-SW_API int sw_lend_collect(sw_sequence_t *seq, const sw_data_t *own, size_t bytes,
-                      const size_t *each, sw_spot_t *place);
+SW_API int sw_lend_collect(sw_sequence_t *seq, const sw_data_t *own,
+                           size_t bytes, const size_t *each, sw_spot_t *place);
 SW_API void sw_lend_collect_end(sw_sequence_t *seq, sw_spot_t *place);
 
 /* A member lends `count` places; `written`: the keeper writes them, and `came`
@@ -47,9 +47,9 @@ SW_API void sw_lend(sw_sequence_t *seq, int keeper, sw_spot_t *place, int count,
 
 /* What the keeper has of one member's list. */
 typedef struct {
-    int owner;                  /* the member                               */
-    sw_part_t part;             /* the list, in its owner's memory          */
-    struct sw_lent *list;       /* the keeper's copy; NULL: there is none   */
+    int owner;            /* the member */
+    sw_part_t part;       /* the list, in its owner's memory */
+    struct sw_lent *list; /* the keeper's copy; NULL: there is none */
     int count;
 } sw_loan_t;
 
@@ -57,9 +57,9 @@ typedef struct {
  * its places have no bytes. */
 SW_API void sw_loan_begin(sw_sequence_t *seq);
 SW_API int sw_loan_take(sw_sequence_t *seq, int member, bool written,
-                     sw_spot_t *place, int count, sw_loan_t *loan);
+                        sw_spot_t *place, int count, sw_loan_t *loan);
 SW_API int sw_loan_return(sw_sequence_t *seq, bool written, sw_spot_t *place,
-                        sw_loan_t *loan);
+                          sw_loan_t *loan);
 SW_API void sw_loan_end(sw_sequence_t *seq);
 
 /* The keeper calls: the members lend in the step after this one. */

@@ -33,9 +33,9 @@ void sw_neighbours_sort(sw_neighbours_t *to, int me)
 static int source(sw_sequence_t *seq, int member, uint64_t step, uint32_t what,
                   const int *index, int edge, sw_source_t *to)
 {
-    int rc =
-        index ? sw_deal_source(seq, member, step, what, index[edge], -1, to)
-              : sw_source(seq, member, step, what, to);
+    int rc = index
+                 ? sw_deal_source(seq, member, step, what, index[edge], -1, to)
+                 : sw_source(seq, member, step, what, to);
     if (!rc && seq->known[member] < step - 1)
         seq->known[member] = step - 1;
     return rc;
@@ -44,9 +44,8 @@ static int source(sw_sequence_t *seq, int member, uint64_t step, uint32_t what,
 /* Receives on all edges. `index`: which block of its sender comes on each;
  * NULL: the one that goes on all edges. */
 static int receive(sw_sequence_t *seq, uint64_t step, uint32_t what,
-                   const int *index, const void *send,
-                   const sw_blocks_t *sends, void *recv,
-                   const sw_blocks_t *recvs)
+                   const int *index, const void *send, const sw_blocks_t *sends,
+                   void *recv, const sw_blocks_t *recvs)
 {
     const sw_neighbours_t *all = seq->neighbours;
     int rc = SW_OK;
@@ -95,9 +94,9 @@ int sw_coll_neighbor_allgather(sw_sequence_t *seq, const sw_data_t *send,
     uint64_t step = ++seq->step;
     sw_blocks_t own = {.bytes = bytes, .data = send};
     sw_exposed_t x;
-    bool part =
-        sw_payload_offer(seq, step, what, SW_READ_NEIGHBOURS,
-                 sw_payload_eager(seq->team->eager, send->layout), send, bytes, &x);
+    bool part = sw_payload_offer(
+        seq, step, what, SW_READ_NEIGHBOURS,
+        sw_payload_eager(seq->team->eager, send->layout), send, bytes, &x);
     int rc = receive(seq, step, what, NULL, NULL, &own, recv, recvs);
     conclude(seq, step, part, &x);
     return rc;

@@ -15,15 +15,15 @@
 
 #include "node/base/base.h"
 
-#define SW_NOBODY (-1)      /* in a list: the edge leads nowhere           */
+#define SW_NOBODY (-1) /* in a list: the edge leads nowhere */
 
 typedef struct {
-    int outs, ins;          /* edges                                       */
-    int *out, *in;          /* [outs], [ins]: members, or SW_NOBODY        */
+    int outs, ins; /* edges */
+    int *out, *in; /* [outs], [ins]: members, or SW_NOBODY */
     int readers;
-    int *reader;            /* [outs]: the others in `out`, each once      */
-    int first;              /* the edge to receive on first, so that not
-                               all begin with the same member              */
+    int *reader; /* [outs]: the others in `out`, each once */
+    int first;   /* the edge to receive on first, so that not
+                               all begin with the same member */
 } sw_neighbours_t;
 
 /* Fills in the rest, once the lists of member `me` are there. */

@@ -11,7 +11,7 @@
 #include "payload.h"
 
 typedef struct sw_packed {
-    _Atomic uint64_t ready;     /* bytes                                    */
+    _Atomic uint64_t ready; /* bytes */
     char pad[SW_LINE - 8];
     char data[];
 } sw_packed_t;

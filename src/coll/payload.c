@@ -32,8 +32,8 @@ bool sw_expose_shared(sw_exposed_t *to, const void *p, size_t n,
     return true;
 }
 
-void sw_expose_at(sw_sequence_t *seq, sw_exposed_t *to, const void *p,
-                  size_t n, uint64_t direct, bool in)
+void sw_expose_at(sw_sequence_t *seq, sw_exposed_t *to, const void *p, size_t n,
+                  uint64_t direct, bool in)
 {
     /* One copy of a small private buffer here costs less than a system call
      * in each reader. */
@@ -96,13 +96,13 @@ static char *claim(sw_sequence_t *seq, uint64_t step, uint32_t what,
     e->what = what;
     e->bytes = n;
     e->form = n <= SW_INLINE_MAX ? SW_FORM_INLINE : SW_FORM_STAGED;
-    return n <= SW_INLINE_MAX ? e->data
-                              : sw_sequence_claim_stage(seq, step, readers, n,
-                                                        e);
+    return n <= SW_INLINE_MAX
+               ? e->data
+               : sw_sequence_claim_stage(seq, step, readers, n, e);
 }
 
-void sw_payload_stage(sw_sequence_t *seq, uint64_t step, uint32_t what, int readers,
-              const void *p, size_t n)
+void sw_payload_stage(sw_sequence_t *seq, uint64_t step, uint32_t what,
+                      int readers, const void *p, size_t n)
 {
     sw_entry_t *e;
     sw_copy(claim(seq, step, what, readers, n, &e), p, n);
@@ -110,7 +110,7 @@ void sw_payload_stage(sw_sequence_t *seq, uint64_t step, uint32_t what, int read
 }
 
 void sw_payload_stage_data(sw_sequence_t *seq, uint64_t step, uint32_t what,
-                   int readers, const sw_data_t *data, size_t n)
+                           int readers, const sw_data_t *data, size_t n)
 {
     sw_entry_t *e;
     sw_data_pack(data, n, claim(seq, step, what, readers, n, &e));
@@ -118,7 +118,7 @@ void sw_payload_stage_data(sw_sequence_t *seq, uint64_t step, uint32_t what,
 }
 
 void sw_payload_stage_failure(sw_sequence_t *seq, uint64_t step, uint32_t what,
-                      int readers, int why)
+                              int readers, int why)
 {
     sw_entry_t *e = sw_sequence_claim(seq, step, readers);
     e->what = what;
@@ -127,14 +127,16 @@ void sw_payload_stage_failure(sw_sequence_t *seq, uint64_t step, uint32_t what,
     sw_sequence_post(seq, e, step);
 }
 
-bool sw_payload_offer(sw_sequence_t *seq, uint64_t step, uint32_t what, int readers,
-              size_t eager, const sw_data_t *data, size_t n, sw_exposed_t *x)
+bool sw_payload_offer(sw_sequence_t *seq, uint64_t step, uint32_t what,
+                      int readers, size_t eager, const sw_data_t *data,
+                      size_t n, sw_exposed_t *x)
 {
     sw_shown_t shown;
-    bool shows =
-        data->layout && n > eager && sw_expose_shown(seq, data, n, &shown);
+    bool shows = data->layout && n > eager &&
+                 sw_expose_shown(seq, data, n, &shown);
     uint64_t direct = data->layout || n <= eager
-                          ? UINT64_MAX : sw_payload_direct(seq->team, data->at, n);
+                          ? UINT64_MAX
+                          : sw_payload_direct(seq->team, data->at, n);
     /* Where it fits the staging, a copy there beats an exposed copy. */
     if (n <= eager ||
         (n <= seq->team->stage_max && !shows && direct == UINT64_MAX)) {

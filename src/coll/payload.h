@@ -33,7 +33,7 @@ void *sw_payload_copy(size_t n);
 /* Where the others find this memory without a system call, or UINT64_MAX. A
  * collective asks once of a buffer, since each time counts as a use. */
 static inline uint64_t sw_payload_direct(const sw_team_t *team, const void *p,
-                                 size_t n)
+                                         size_t n)
 {
     return team->arena && n ? sw_show(p, n) : UINT64_MAX;
 }
@@ -45,7 +45,7 @@ typedef struct {
     sw_part_t part;
     void *user, *copy;
     size_t bytes;
-    struct sw_packed *packed;   /* what is exposed, if it was made for that */
+    struct sw_packed *packed; /* what is exposed, if it was made for that */
 } sw_exposed_t;
 
 /* Exposes [p, p+n) in the arena: at `direct`, or as a copy if it is `copied`.
@@ -91,10 +91,10 @@ bool sw_show_blocks(sw_sequence_t *seq, sw_entry_t *e, uint64_t step,
 
 /* Staging: posts a copy of `n` bytes as this step's payload, inside the entry
  * or in the staging: n <= stage_max. The caller may go on at once. */
-void sw_payload_stage(sw_sequence_t *seq, uint64_t step, uint32_t what, int readers,
-              const void *p, size_t n);
+void sw_payload_stage(sw_sequence_t *seq, uint64_t step, uint32_t what,
+                      int readers, const void *p, size_t n);
 void sw_payload_stage_data(sw_sequence_t *seq, uint64_t step, uint32_t what,
-                   int readers, const sw_data_t *data, size_t n);
+                           int readers, const sw_data_t *data, size_t n);
 
 /* Has a step that ends so left without meaning what others read of it? The
  * failure, or 0: what else goes wrong is the program's doing, and has
@@ -106,14 +106,15 @@ static inline int sw_payload_hollow(int rc)
 
 /* Tells the readers of this step that there is no payload, and why. */
 void sw_payload_stage_failure(sw_sequence_t *seq, uint64_t step, uint32_t what,
-                      int readers, int why);
+                              int readers, int why);
 
 /* Offering: posts `n` bytes in the form that suits: staged (up to `eager`),
  * shown, or as an exposed part. For the last two it returns true: the caller
  * waits for the readers' done, then calls sw_expose_end(x, false). Members may
  * choose differently, since the choice depends on where the buffer lies. */
-bool sw_payload_offer(sw_sequence_t *seq, uint64_t step, uint32_t what, int readers,
-              size_t eager, const sw_data_t *data, size_t n, sw_exposed_t *x);
+bool sw_payload_offer(sw_sequence_t *seq, uint64_t step, uint32_t what,
+                      int readers, size_t eager, const sw_data_t *data,
+                      size_t n, sw_exposed_t *x);
 
 /* Up to how many bytes are staged, where `eager` is for data without gaps. */
 static inline size_t sw_payload_eager(size_t eager, bool gaps)
@@ -124,8 +125,9 @@ static inline size_t sw_payload_eager(size_t eager, bool gaps)
 /* Ends a step in which all offer to all. `part`: we offered our own memory, so
  * we wait for the readers. `seen_all`: we have seen every member's entry, so
  * every member is done with the step before. */
-static inline void sw_payload_conclude(sw_sequence_t *seq, uint64_t step, bool part,
-                               sw_exposed_t *x, bool seen_all)
+static inline void sw_payload_conclude(sw_sequence_t *seq, uint64_t step,
+                                       bool part, sw_exposed_t *x,
+                                       bool seen_all)
 {
     sw_sequence_done(seq, step);
     if (part) {

@@ -84,7 +84,8 @@ static int put_slice(sw_sequence_t *seq, int root, const sw_reducer_t *r,
     int rc = block ? SW_OK : SW_NO_ROOM;
     for (size_t i = 0; i < s.count && !rc; i += step) {
         size_t now = sw_min(step, s.count - i);
-        rc = sw_reducer_combine(seq, r, from, seq->n, at + i * r->elem, block, now);
+        rc = sw_reducer_combine(seq, r, from, seq->n, at + i * r->elem, block,
+                                now);
         if (!rc)
             rc = sw_sequence_write(seq, root, out, at + i * r->elem, block,
                                    now * r->elem);
@@ -101,8 +102,8 @@ static int sliced(sw_sequence_t *seq, int root, uint32_t what,
     SW_ARRAY(sw_source_t, from, seq->n);
     SW_ARRAY(sw_part_t, outs, seq->n);
     bool is_root = seq->me == root;
-    int rc = sw_exchange(seq, step, what, in, is_root ? out : NULL,
-                         n * r->elem, &x, from, outs);
+    int rc = sw_exchange(seq, step, what, in, is_root ? out : NULL, n * r->elem,
+                         &x, from, outs);
     sw_slice_t s = sw_slice(n, seq->n, seq->me, sw_slice_grain(r->elem));
     if (!rc && !sw_sequence_touch(seq))
         rc = SW_BROKEN;

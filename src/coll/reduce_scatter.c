@@ -44,12 +44,12 @@ int sw_coll_reduce_scatter(sw_sequence_t *seq, const sw_reducer_t *r,
     void *to = aside(in, out, mine * r->elem);
     sw_data_t data = sw_data_plain(in);
     sw_exposed_t x;
-    bool part = sw_payload_offer(seq, step, what, SW_READ_ALL, seq->team->eager_all,
-                         &data, bytes, &x);
+    bool part = sw_payload_offer(seq, step, what, SW_READ_ALL,
+                                 seq->team->eager_all, &data, bytes, &x);
     int rc = sw_sources(seq, step, what, in, bytes, from);
     if (!rc)
-        rc = to || !mine ? sw_reducer_combine(seq, r, from, seq->n, start * r->elem,
-                                      to, mine)
+        rc = to || !mine ? sw_reducer_combine(seq, r, from, seq->n,
+                                              start * r->elem, to, mine)
                          : SW_NO_ROOM;
     sw_payload_conclude(seq, step, part, &x, true);
     if (to != out) {

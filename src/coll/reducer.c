@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-#define BLOCK 16384     /* bytes of an entry of the stack */
+#define BLOCK 16384 /* bytes of an entry of the stack */
 
 static bool all_direct(const sw_source_t *from, int count)
 {
@@ -61,8 +61,8 @@ static int combine_block(const sw_reducer_t *r, sw_order_t order,
 
 /* Where no kernel can read all sources where they lie. */
 static int combine_copies(sw_scratch_t *keep, const sw_reducer_t *r,
-                          sw_order_t order, const sw_source_t *from,
-                          int count, uint64_t offset, void *to, size_t n)
+                          sw_order_t order, const sw_source_t *from, int count,
+                          uint64_t offset, void *to, size_t n)
 {
     size_t step = sw_max(BLOCK / r->elem, 1);
     size_t each = sw_round_up(step * r->elem, SW_LINE);
@@ -82,8 +82,8 @@ static int combine_copies(sw_scratch_t *keep, const sw_reducer_t *r,
 }
 
 int sw_reducer_combine_in(sw_scratch_t *keep, const sw_reducer_t *r,
-                  sw_order_t order, const sw_source_t *from, int count,
-                  uint64_t offset, void *to, size_t n)
+                          sw_order_t order, const sw_source_t *from, int count,
+                          uint64_t offset, void *to, size_t n)
 {
     if (n == 0)
         return SW_OK;

@@ -17,7 +17,7 @@
 typedef struct sw_reducer {
     size_t elem;
     bool commutative;
-    sw_reduce_func_t kernel;        /* NULL: user's */
+    sw_reduce_func_t kernel; /* NULL: user's */
     void (*user)(const struct sw_reducer *, const void *in, void *inout,
                  size_t n);
 } sw_reducer_t;
@@ -27,14 +27,14 @@ typedef struct sw_reducer {
  * memory and may be one of the sources (at the same offset). Returns SW_OK,
  * SW_NO_ROOM or SW_UNREACHABLE. */
 int sw_reducer_combine_in(sw_scratch_t *scratch, const sw_reducer_t *r,
-                  sw_order_t order, const sw_source_t *from, int count,
-                  uint64_t offset, void *to, size_t n);
+                          sw_order_t order, const sw_source_t *from, int count,
+                          uint64_t offset, void *to, size_t n);
 static inline int sw_reducer_combine(sw_sequence_t *seq, const sw_reducer_t *r,
-                             const sw_source_t *from, int count,
-                             uint64_t offset, void *to, size_t n)
+                                     const sw_source_t *from, int count,
+                                     uint64_t offset, void *to, size_t n)
 {
     return sw_reducer_combine_in(&seq->scratch, r, SW_ORDER_TREE, from, count,
-                         offset, to, n);
+                                 offset, to, n);
 }
 
 #endif

@@ -38,20 +38,19 @@ static int staged(sw_sequence_t *seq, bool exclusive, uint32_t what,
         rc = rc ? rc : bad;
     }
     if (!rc && count)
-        rc = sw_reducer_combine_in(&seq->scratch, r, SW_ORDER_LINE, from, count, 0,
-                           out, n);
+        rc = sw_reducer_combine_in(&seq->scratch, r, SW_ORDER_LINE, from, count,
+                                   0, out, n);
     sw_sequence_done(seq, step);
     return rc;
 }
 
 static int passed_on(sw_sequence_t *seq, bool exclusive, uint32_t what,
-                     const sw_reducer_t *r, const void *in, void *out,
-                     size_t n)
+                     const sw_reducer_t *r, const void *in, void *out, size_t n)
 {
     uint64_t step = ++seq->step;
     size_t bytes = n * r->elem;
     int rc = SW_OK, next = seq->me + 1;
-    SW_BYTES(prefix, bytes);    /* up to and including me */
+    SW_BYTES(prefix, bytes); /* up to and including me */
     sw_source_t from[2] = {{.at = NULL}, sw_source_own(in, bytes)};
     if (seq->me > 0) {
         rc = sw_source(seq, seq->me - 1, step, what, &from[0]);
@@ -128,8 +127,8 @@ static int sliced(sw_sequence_t *seq, bool exclusive, uint32_t what,
     SW_ARRAY(sw_source_t, from, seq->n);
     SW_ARRAY(sw_part_t, outs, seq->n);
     bool has_out = !exclusive || seq->me > 0;
-    int rc = sw_exchange(seq, step, what, in, has_out ? out : NULL,
-                         n * r->elem, &x, from, outs);
+    int rc = sw_exchange(seq, step, what, in, has_out ? out : NULL, n * r->elem,
+                         &x, from, outs);
     sw_slice_t s = sw_slice(n, seq->n, seq->me, sw_slice_grain(r->elem));
     size_t each = sw_max(BLOCK / r->elem, 1);
     size_t half = sw_round_up(each * r->elem, SW_LINE);
@@ -154,7 +153,8 @@ static int sliced(sw_sequence_t *seq, bool exclusive, uint32_t what,
 int sw_coll_scan(sw_sequence_t *seq, bool exclusive, const sw_reducer_t *r,
                  const void *in, void *out, size_t n)
 {
-    uint32_t what = sw_sequence_what(exclusive ? SW_COLL_EXSCAN : SW_COLL_SCAN, 0);
+    uint32_t what = sw_sequence_what(exclusive ? SW_COLL_EXSCAN : SW_COLL_SCAN,
+                                     0);
     if (n * r->elem < seq->team->slice)
         return seq->team->crowded
                    ? passed_on(seq, exclusive, what, r, in, out, n)

@@ -28,8 +28,8 @@ int sw_coll_scatter(sw_sequence_t *seq, int root, const void *send,
         return rc;
     }
     sw_exposed_t x = {.copy = NULL};
-    sw_hand_t hand =
-        sw_hand_all(seq, sw_payload_eager(seq->team->eager, blocks->data));
+    sw_hand_t hand = sw_hand_all(
+        seq, sw_payload_eager(seq->team->eager, blocks->data));
     bool part = sw_deal(seq, step, what, &hand, send, blocks, &x);
     sw_sequence_done(seq, step);
     /* A root that receives into what it sends (some hosts bear with it) must
@@ -43,6 +43,5 @@ int sw_coll_scatter(sw_sequence_t *seq, int root, const void *send,
     }
     if (last)
         keep_own(send, blocks, root, recv, bytes);
-    return recv && sw_block(blocks, root).bytes > bytes ? SW_TRUNCATED
-                                                        : SW_OK;
+    return recv && sw_block(blocks, root).bytes > bytes ? SW_TRUNCATED : SW_OK;
 }

@@ -207,7 +207,8 @@ int sw_sequence_await_slow(sw_sequence_t *seq, int member, uint64_t step)
     sw_sequence_column_t *column = sw_sequence_column(seq, member);
     sw_entry_t *e = sw_sequence_entry(seq, member, step);
     uint64_t seen = 0;
-    SW_WAIT_UNLESS(seq->broken,
+    SW_WAIT_UNLESS(
+        seq->broken,
         sw_sequence_answered(seq) &&
             ((seen = atomic_load_explicit(&e->posted, memory_order_acquire)) >=
                  step ||

@@ -84,45 +84,45 @@
 #include "scratch.h"
 #include "team.h"
 
-#define SW_INLINE_MAX 104   /* payload bytes inside an entry               */
-#define SW_DEPTH_MAX 32     /* entries of a column, at most                */
-#define SW_AHEAD 4          /* entries whose lines are fetched in advance  */
+#define SW_INLINE_MAX 104 /* payload bytes inside an entry */
+#define SW_DEPTH_MAX 32   /* entries of a column, at most */
+#define SW_AHEAD 4        /* entries whose lines are fetched in advance */
 
 /* What a coll function returns besides 0. */
 enum {
     SW_OK = 0,
-    SW_TRUNCATED,   /* a member sent more than the receiver has room for   */
-    SW_MISMATCH,    /* members called different collectives or roots       */
-    SW_UNREACHABLE, /* what a member posted does not make sense            */
-    SW_NO_ROOM,     /* no memory                                           */
-    SW_BROKEN,      /* a member has died, or the communicator was revoked  */
+    SW_TRUNCATED,   /* a member sent more than the receiver has room for */
+    SW_MISMATCH,    /* members called different collectives or roots */
+    SW_UNREACHABLE, /* what a member posted does not make sense */
+    SW_NO_ROOM,     /* no memory */
+    SW_BROKEN,      /* a member has died, or the communicator was revoked */
 };
 
 typedef struct {
-    _Atomic uint64_t posted;    /* the step whose entry this is            */
-    uint32_t what;          /* sw_sequence_what(): collective and root, for checks  */
-    uint16_t form;          /* sw_form_t of the payload                    */
-    uint16_t place;         /* in the staging, in lines, if used           */
-    uint64_t bytes;         /* of the payload                              */
+    _Atomic uint64_t posted; /* the step whose entry this is */
+    uint32_t what;  /* sw_sequence_what(): collective and root, for checks */
+    uint16_t form;  /* sw_form_t of the payload */
+    uint16_t place; /* in the staging, in lines, if used */
+    uint64_t bytes; /* of the payload */
     union {
         char data[SW_INLINE_MAX];
         struct {
-            sw_part_t send; /* memory the others may read                  */
-            sw_part_t recv; /* memory the others may write                 */
+            sw_part_t send; /* memory the others may read */
+            sw_part_t recv; /* memory the others may write */
         };
-        sw_shown_t shown;   /* data with gaps that the others may read     */
+        sw_shown_t shown; /* data with gaps that the others may read */
     };
 } sw_entry_t;
 
 /* A member's question to the owner of memory: see ask.h. */
-#define SW_ASK_BYTES 8192   /* that one question is about, at most         */
+#define SW_ASK_BYTES 8192 /* that one question is about, at most */
 
 typedef struct {
-    _Atomic uint64_t asked; /* its number and the owner's, by the asker    */
-    uint64_t address, bytes;    /* of the owner's memory                   */
+    _Atomic uint64_t asked;  /* its number and the owner's, by the asker */
+    uint64_t address, bytes; /* of the owner's memory */
     uint64_t writes;
     char pad[SW_LINE - 32];
-    _Atomic uint64_t answered;  /* the same word, by the owner             */
+    _Atomic uint64_t answered; /* the same word, by the owner */
     char pad2[SW_LINE - 8];
 } sw_ask_t;
 
@@ -131,11 +131,11 @@ typedef struct {
 #define SW_FAILURES 4
 
 typedef struct {
-    _Atomic uint64_t done;  /* all my reads up to this step are over       */
+    _Atomic uint64_t done; /* all my reads up to this step are over */
     sw_doorbell_t doorbell;
     _Atomic uint64_t failed[SW_FAILURES];
     char pad[SW_LINE - 16 - 8 * SW_FAILURES];
-    _Atomic uint32_t touching;  /* I write into another member's memory    */
+    _Atomic uint32_t touching; /* I write into another member's memory */
     char pad2[SW_LINE - 4];
     sw_ask_t ask;
     sw_entry_t entry[];
@@ -152,7 +152,7 @@ _Static_assert(sizeof(sw_sequence_column_t) == 2 * SW_PAIR,
 #define SW_READ_CHILDREN(root) (-2 - (root))
 
 typedef struct {
-    uint64_t step;          /* last step that used the entry; 0: none      */
+    uint64_t step; /* last step that used the entry; 0: none */
     int32_t readers;
 } sw_use_t;
 
@@ -171,32 +171,32 @@ typedef struct {
  */
 typedef struct {
     sw_team_t *team;
-    int n, me;              /* the team's                                  */
-    uint32_t mask;          /* depth of a column - 1                       */
-    bool broken;            /* this member has given up, or has to         */
-    uint64_t step;          /* last step begun                             */
-    uint64_t acked;         /* every member is done with it                */
+    int n, me;      /* the team's */
+    uint32_t mask;  /* depth of a column - 1 */
+    bool broken;    /* this member has given up, or has to */
+    uint64_t step;  /* last step begun */
+    uint64_t acked; /* every member is done with it */
     char *columns;
     size_t column_bytes;
-    sw_sequence_column_t *mine;     /* this member's column                */
+    sw_sequence_column_t *mine; /* this member's column */
     sw_block_t *block;
-    sw_use_t *use;          /* [depth] of my entries                       */
-    uint64_t *known;        /* [n] latest done seen of each member         */
-    sw_peer_t **peer;       /* the team's                                  */
+    sw_use_t *use;    /* [depth] of my entries */
+    uint64_t *known;  /* [n] latest done seen of each member */
+    sw_peer_t **peer; /* the team's */
     char *staging;
-    size_t stage_bytes;     /* of a member's staging                       */
-    uint64_t stage_head, stage_tail;    /* positions                       */
-    const sw_neighbours_t *neighbours;  /* the caller's, set once          */
+    size_t stage_bytes;                /* of a member's staging */
+    uint64_t stage_head, stage_tail;   /* positions */
+    const sw_neighbours_t *neighbours; /* the caller's, set once */
     sw_scratch_t scratch;
-    char *boxes;            /* of what members ask for                     */
-    char *no_stage;         /* what a broken member stages goes here ...   */
-    sw_entry_t nowhere;     /* ... and what it posts, here                 */
+    char *boxes;        /* of what members ask for */
+    char *no_stage;     /* what a broken member stages goes here ... */
+    sw_entry_t nowhere; /* ... and what it posts, here */
     unsigned staged_first, staged_count;
-    sw_staged_t staged[SW_DEPTH_MAX];   /* in use, oldest first, circular  */
+    sw_staged_t staged[SW_DEPTH_MAX]; /* in use, oldest first, circular */
 } sw_sequence_t;
 
 _Static_assert(offsetof(sw_sequence_t, block) == SW_LINE &&
-               offsetof(sw_sequence_t, neighbours) == 2 * SW_LINE,
+                   offsetof(sw_sequence_t, neighbours) == 2 * SW_LINE,
                "what a step reads is in the first two lines");
 
 /* Making a sequence -------------------------------------------------------- */
@@ -277,14 +277,14 @@ static inline int sw_sequence_mismatch(sw_sequence_t *seq)
 /* Slow paths, in sequence.c. */
 void sw_sequence_await_reuse(sw_sequence_t *seq, const sw_use_t *use);
 int sw_sequence_await_slow(sw_sequence_t *seq, int member, uint64_t step);
-void sw_sequence_answer_slow(const sw_sequence_t *seq);     /* in ask.c */
+void sw_sequence_answer_slow(const sw_sequence_t *seq); /* in ask.c */
 
 /* Answers what members have asked of this one: every wait in which this
  * member's memory may be offered does so. True, for their conditions. */
 static inline bool sw_sequence_answered(const sw_sequence_t *seq)
 {
-    if (sw_unlikely(atomic_load_explicit(&seq->block->asks,
-                                         memory_order_acquire)))
+    if (sw_unlikely(
+            atomic_load_explicit(&seq->block->asks, memory_order_acquire)))
         sw_sequence_answer_slow(seq);
     return true;
 }
@@ -306,10 +306,10 @@ static inline sw_entry_t *sw_sequence_claim(sw_sequence_t *seq, uint64_t step,
      * order, and the next call's stand behind them. So the member fetches
      * them in advance, except where the readers may still need them. */
     const sw_use_t *next = &seq->use[(step + SW_AHEAD) & seq->mask];
-    if (next->step <= (next->readers >= 0 ? seq->known[next->readers]
-                                          : seq->acked)) {
-        const char *ahead =
-            (const char *)&seq->mine->entry[(step + SW_AHEAD) & seq->mask];
+    if (next->step <=
+        (next->readers >= 0 ? seq->known[next->readers] : seq->acked)) {
+        const char *ahead = (const char *)&seq->mine
+                                ->entry[(step + SW_AHEAD) & seq->mask];
         sw_prefetch_write(ahead);
         sw_prefetch_write(ahead + SW_LINE);
     }
@@ -367,8 +367,8 @@ static inline void sw_sequence_done(sw_sequence_t *seq, uint64_t step)
     sw_doorbell_ring(&mine->doorbell);
     /* After the reads of this step: was the memory still offered? */
     atomic_thread_fence(memory_order_acquire);
-    if (sw_unlikely(atomic_load_explicit(&seq->block->given_up,
-                                         memory_order_relaxed)))
+    if (sw_unlikely(
+            atomic_load_explicit(&seq->block->given_up, memory_order_relaxed)))
         seq->broken = true;
 }
 
@@ -401,9 +401,8 @@ static inline void sw_sequence_await_done(sw_sequence_t *seq, int member,
     uint64_t done = 0;
     SW_WAIT_UNLESS(seq->broken,
                    sw_sequence_answered(seq) &&
-                       (done = atomic_load_explicit(&column->done,
-                                                    memory_order_acquire)) >=
-                           step,
+                       (done = atomic_load_explicit(
+                            &column->done, memory_order_acquire)) >= step,
                    &column->doorbell);
     seq->known[member] = done;
 }

@@ -11,7 +11,7 @@
 #include "node/base/base.h"
 
 typedef struct {
-    size_t start, count;    /* units */
+    size_t start, count; /* units */
 } sw_slice_t;
 
 /* Units per cache line, for slices of `elem`-byte elements. */

@@ -32,24 +32,17 @@ int sw_source(sw_sequence_t *seq, int member, uint64_t step, uint32_t what,
     to->shown = NULL;
     to->packed = NULL;
     switch (e->form) {
-    case SW_FORM_FAILED:
-        return (int)e->bytes;
+    case SW_FORM_FAILED: return (int)e->bytes;
     case SW_FORM_SHOWN:
         to->at = NULL;
         to->shown = &e->shown;
         break;
-    case SW_FORM_PACKED:
-        sw_source_packed(e, 0, to);
-        break;
-    case SW_FORM_INLINE:
-        to->at = e->data;
-        break;
+    case SW_FORM_PACKED: sw_source_packed(e, 0, to); break;
+    case SW_FORM_INLINE: to->at = e->data; break;
     case SW_FORM_STAGED:
         to->at = sw_sequence_staged(seq, member, e->place);
         break;
-    default:
-        to->part = e->send;
-        to->at = sw_peer_window(to->peer, &e->send, 0);
+    default: to->part = e->send; to->at = sw_peer_window(to->peer, &e->send, 0);
     }
     return SW_OK;
 }
@@ -69,8 +62,8 @@ static uint64_t await_packed(const sw_source_t *from, uint64_t than)
     sw_sequence_t *seq = from->seq;
     SW_WAIT_UNLESS(seq->broken,
                    sw_sequence_answered(seq) &&
-                       (ready = atomic_load_explicit(
-                            &from->packed->ready, memory_order_acquire)) >
+                       (ready = atomic_load_explicit(&from->packed->ready,
+                                                     memory_order_acquire)) >
                            from->before + than,
                    &sw_sequence_column(seq, from->member)->doorbell);
     return seq->broken ? 0 : ready - from->before;
@@ -78,7 +71,7 @@ static uint64_t await_packed(const sw_source_t *from, uint64_t than)
 
 /* Copies the bytes [begin, end) of a packed payload as they come. */
 static int follow(const sw_source_t *from, const sw_data_t *to, size_t begin,
-                   size_t end)
+                  size_t end)
 {
     sw_data_t data = sw_data_plain(from->packed->data + from->before);
     for (size_t at = begin, next; at < end; at = next) {
@@ -94,7 +87,7 @@ int sw_source_fetch(const sw_source_t *from, uint64_t offset, void *to,
                     size_t n)
 {
     sw_data_t skipped = {.at = (char *)to - offset};
-    if (n == 0)                 /* of a member without payload, perhaps */
+    if (n == 0) /* of a member without payload, perhaps */
         return SW_OK;
     if (from->packed)
         return follow(from, &skipped, offset, offset + n);

@@ -7,13 +7,13 @@
 #include "sequence.h"
 
 typedef struct {
-    const char *at;             /* readable here, or NULL: one of these, or
-                                   by CMA                                   */
-    const sw_shown_t *shown;    /* valid until this reader is done          */
-    const struct sw_packed *packed;     /* from data[before] on             */
+    const char *at;                 /* readable here, or NULL: one of these, or
+                                   by CMA */
+    const sw_shown_t *shown;        /* valid until this reader is done */
+    const struct sw_packed *packed; /* from data[before] on */
     uint64_t before;
-    sw_sequence_t *seq;         /* its reader's                             */
-    int member;                 /* that it is of                            */
+    sw_sequence_t *seq; /* its reader's */
+    int member;         /* that it is of */
     const sw_peer_t *peer;
     sw_part_t part;
     uint64_t bytes;
@@ -56,6 +56,7 @@ static inline int sw_source_put(const sw_source_t *from, const sw_data_t *to,
 
 /* Copies a member's own data from its send buffer to its receive buffer. Both
  * may be the same, and hosts accept buffers that overlap. */
-SW_API void sw_source_keep(const sw_data_t *from, const sw_data_t *to, size_t n);
+SW_API void sw_source_keep(const sw_data_t *from, const sw_data_t *to,
+                           size_t n);
 
 #endif

@@ -42,7 +42,7 @@ void sw_span_name_host(const char *version, char to[SW_SPAN_NAME])
 {
     static const char *const kinds[][2] = {
         {"Open MPI", "openmpi"}, {"Intel", "intel"}, {"MVAPICH", "mvapich"},
-        {"Cray", "cray"}, {"MPICH", "mpich"}, {"", "mpi"},
+        {"Cray", "cray"},        {"MPICH", "mpich"}, {"", "mpi"},
     };
     size_t k = 0;
     while (*kinds[k][0] && !find(version, kinds[k][0]))
@@ -66,8 +66,8 @@ static const char *between_nodes(const char *list)
     static const char *const inside[] = {"self", "sm", "vader", "ob1", "shm"};
     while (*list && *list != '^') {
         size_t n = strcspn(list, ",;:"), i = 0;
-        while (i < COUNT(inside) && (strlen(inside[i]) != n ||
-                                     strncasecmp(list, inside[i], n)))
+        while (i < COUNT(inside) &&
+               (strlen(inside[i]) != n || strncasecmp(list, inside[i], n)))
             i++;
         if (isalnum((unsigned char)*list) && i == COUNT(inside))
             return list;
@@ -79,10 +79,12 @@ static const char *between_nodes(const char *list)
 void sw_span_name_transport(const char *host, char to[SW_SPAN_NAME])
 {
     static const char *const told[][2] = {
-        {"openmpi", "OMPI_MCA_pml"}, {"openmpi", "OMPI_MCA_btl"},
+        {"openmpi", "OMPI_MCA_pml"},
+        {"openmpi", "OMPI_MCA_btl"},
         {"intel", "I_MPI_OFI_PROVIDER"},
         {"mpich", "MPIR_CVAR_OFI_USE_PROVIDER"},
-        {"intel", "FI_PROVIDER"}, {"mpich", "FI_PROVIDER"},
+        {"intel", "FI_PROVIDER"},
+        {"mpich", "FI_PROVIDER"},
     };
     const char *word = NULL;
     for (size_t i = 0; i < COUNT(told) && !word; i++) {

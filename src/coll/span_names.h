@@ -17,7 +17,6 @@ enum { SW_SPAN_NAME = 64 };
 SW_API void sw_span_name_host(const char *version, char to[SW_SPAN_NAME]);
 
 /* From the environment; `host` is the name of the host. */
-SW_API void sw_span_name_transport(const char *host,
-                                   char to[SW_SPAN_NAME]);
+SW_API void sw_span_name_transport(const char *host, char to[SW_SPAN_NAME]);
 
 #endif

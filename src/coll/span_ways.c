@@ -20,8 +20,8 @@ typedef struct {
 typedef struct {
     sw_span_table_t *table;
     const char *host, *transport;
-    sw_span_entry_t *open;      /* the entry whose lines are read, or NULL  */
-    bool begun;                 /* an entry has begun, ours or not          */
+    sw_span_entry_t *open; /* the entry whose lines are read, or NULL */
+    bool begun;            /* an entry has begun, ours or not */
 } reading_t;
 
 static bool word_is(word_t word, const char *text)
@@ -64,8 +64,8 @@ static bool value_of(word_t word, const char *name, int *to)
 {
     size_t n = strlen(name), value;
     if (word.length <= n || strncmp(word.at, name, n) ||
-        !number_of((word_t){word.at + n, word.length - n}, &value) ||
-        !value || value > INT32_MAX)
+        !number_of((word_t){word.at + n, word.length - n}, &value) || !value ||
+        value > INT32_MAX)
         return false;
     *to = (int)value;
     return true;
@@ -73,8 +73,7 @@ static bool value_of(word_t word, const char *name, int *to)
 
 static const char *read_entry(reading_t *r, word_t line)
 {
-    static const char form[] =
-        "an entry is [HOST TRANSPORT nodes=N ranks=N]";
+    static const char form[] = "an entry is [HOST TRANSPORT nodes=N ranks=N]";
     int nodes, ranks;
     if (line.at[line.length - 1] != ']')
         return form;
@@ -92,8 +91,8 @@ static const char *read_entry(reading_t *r, word_t line)
     for (int i = 0; i < t->entries; i++)
         if (t->entry[i].nodes == nodes && t->entry[i].ranks == ranks)
             return "remove this entry, or the one before with the same words";
-    sw_span_entry_t *grown = realloc(
-        t->entry, ((size_t)t->entries + 1) * sizeof *grown);
+    sw_span_entry_t *grown = realloc(t->entry,
+                                     ((size_t)t->entries + 1) * sizeof *grown);
     if (!grown)
         return "give the process memory for the entries";
     t->entry = grown;
@@ -174,8 +173,9 @@ static const char *read_line(reading_t *r, word_t line, int number)
     const char *hash = memchr(line.at, '#', line.length);
     if (number == 1)
         return word_is(line, HEAD) ? NULL
-             : "the first line must be \"" HEAD "\"; write the file anew with "
-               "straightway bench collectives --tune";
+                                   : "the first line must be \"" HEAD
+                                     "\"; write the file anew with "
+                                     "straightway bench collectives --tune";
     if (hash)
         line.length = (size_t)(hash - line.at);
     while (line.length && strchr(BLANK, line.at[line.length - 1]))
@@ -196,9 +196,8 @@ static uint64_t hash_of(const sw_span_table_t *t)
     return !t->entries ? 0 : hash ? hash : 1;
 }
 
-bool sw_span_table_read(sw_span_table_t *to, const char *text,
-                        const char *host, const char *transport,
-                        sw_span_fault_t *fault)
+bool sw_span_table_read(sw_span_table_t *to, const char *text, const char *host,
+                        const char *transport, sw_span_fault_t *fault)
 {
     *to = (sw_span_table_t){0};
     *fault = (sw_span_fault_t){0};

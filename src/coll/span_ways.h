@@ -39,7 +39,7 @@ typedef enum {
 } sw_way_t;
 
 #define SW_WAY_UNSAID SW_WAY_COUNT
-#define SW_SPAN_SIZES 32    /* classes: 0 bytes, 1, 2-3, 4-7, ... */
+#define SW_SPAN_SIZES 32 /* classes: 0 bytes, 1, 2-3, 4-7, ... */
 
 typedef struct {
     uint8_t way[SW_COLL_COUNT][SW_SPAN_SIZES];
@@ -61,7 +61,7 @@ typedef struct {
 typedef struct {
     sw_span_entry_t *entry;
     int entries;
-    uint64_t hash;          /* of all entries; 0: there are none */
+    uint64_t hash; /* of all entries; 0: there are none */
 } sw_span_table_t;
 
 /* What is wrong with a file: its line, and the fix (static text). */

@@ -47,7 +47,7 @@ const char *sw_command_self(void)
         ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
         if (n <= 0)
             sw_command_fail(SW_EXIT_FAILURE, "cannot read /proc/self/exe: %s",
-                    strerror(errno));
+                            strerror(errno));
         path[n] = 0;
     }
     return path;

@@ -29,8 +29,8 @@ enum {
 /* Print "straightway: ..." on stderr and exit. */
 void sw_command_fail(int status, const char *format, ...)
     __attribute__((noreturn, format(printf, 2, 3)));
-void *sw_command_grab(size_t size);                 /* malloc or fail               */
-char *sw_command_text(const char *format, ...)      /* asprintf or fail             */
+void *sw_command_grab(size_t size);            /* malloc or fail */
+char *sw_command_text(const char *format, ...) /* asprintf or fail */
     __attribute__((format(printf, 1, 2)));
 
 /* The nearest of `names` (NULL-ended) to a mistyped word, or NULL when none
@@ -44,20 +44,20 @@ const char *sw_command_self(void);
 /* options.c: `run`'s own options and the table of settings ------------- */
 
 typedef struct {
-    const char *ranks;          /* -n: NULL inside a launcher               */
-    const char *mpi;            /* --mpi: prefix, launcher or a name        */
-    const char *launcher_args;  /* --launcher-args                          */
+    const char *ranks;         /* -n: NULL inside a launcher */
+    const char *mpi;           /* --mpi: prefix, launcher or a name */
+    const char *launcher_args; /* --launcher-args */
     bool verbose, dry_run, help;
-    char **settings;            /* "--name=value" for each setting given    */
+    char **settings; /* "--name=value" for each setting given */
     int setting_count;
-    char **program;             /* PROGRAM ARGS, NULL-ended                 */
+    char **program; /* PROGRAM ARGS, NULL-ended */
 } sw_run_options_t;
 
 /* Read the arguments of `run` or `profile` (argv[0] tells which); every
  * setting that is given is put in the environment. Fails with status 2 on a
  * mistake. */
 void sw_read_options(char **argv, sw_run_options_t *to);
-void sw_print_run_help(const char *command);   /* "run", "profile" */
+void sw_print_run_help(const char *command); /* "run", "profile" */
 void sw_command_print_help(void);
 
 /* elf.c: what a file is, and what it asks the dynamic linker for -------- */
@@ -65,19 +65,19 @@ void sw_command_print_help(void);
 #define SW_NEEDED_MAX 128
 
 typedef enum {
-    SW_FILE_NONE,       /* cannot be read (may still be executable)         */
-    SW_FILE_OTHER,      /* no known format: the shell gets it               */
-    SW_FILE_SCRIPT,     /* #!interpreter                                    */
+    SW_FILE_NONE,   /* cannot be read (may still be executable) */
+    SW_FILE_OTHER,  /* no known format: the shell gets it */
+    SW_FILE_SCRIPT, /* #!interpreter */
     SW_FILE_ELF
 } sw_file_kind_t;
 
 typedef struct {
     sw_file_kind_t kind;
-    char interpreter[PATH_MAX];     /* script: what follows "#!"            */
-    bool wide, native, dynamic;     /* ELF: 64-bit, this machine's, PT_INTERP */
+    char interpreter[PATH_MAX]; /* script: what follows "#!" */
+    bool wide, native, dynamic; /* ELF: 64-bit, this machine's, PT_INTERP */
     int machine;
-    char *needed[SW_NEEDED_MAX];    /* DT_NEEDED, NULL-ended                */
-    char *rpath, *runpath;          /* or NULL                              */
+    char *needed[SW_NEEDED_MAX]; /* DT_NEEDED, NULL-ended */
+    char *rpath, *runpath;       /* or NULL */
 } sw_file_t;
 
 void sw_record_file_read(const char *path, sw_file_t *to);
@@ -95,12 +95,11 @@ char *sw_command_find_program(const char *name);
 
 typedef struct {
     char *path;
-    bool openmpi;       /* takes --oversubscribe, refuses root              */
-    const char *why;    /* how it was found, for --verbose                  */
+    bool openmpi;    /* takes --oversubscribe, refuses root */
+    const char *why; /* how it was found, for --verbose */
 } sw_launcher_t;
 
-void sw_find_launcher(const char *program, const char *mpi,
-                      sw_launcher_t *to);
+void sw_find_launcher(const char *program, const char *mpi, sw_launcher_t *to);
 
 /* run.c ---------------------------------------------------------------- */
 

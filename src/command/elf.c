@@ -60,7 +60,8 @@ static char *string_at(bytes_t file, uint64_t offset)
     if (offset >= file.size)
         return NULL;
     size_t n = strnlen(file.at + offset, file.size - offset);
-    return n < file.size - offset ? sw_command_text("%s", file.at + offset) : NULL;
+    return n < file.size - offset ? sw_command_text("%s", file.at + offset)
+                                  : NULL;
 }
 
 /* A virtual address as an offset in the file, or UINT64_MAX. */
@@ -111,9 +112,8 @@ static void read_elf(bytes_t file, sw_file_t *to)
     to->machine = header->e_machine;
     to->native = header->e_machine == MACHINE &&
                  header->e_phentsize == sizeof(Elf64_Phdr);
-    const Elf64_Phdr *segments = part(file, header->e_phoff,
-                                      (uint64_t)header->e_phnum *
-                                      sizeof *segments);
+    const Elf64_Phdr *segments = part(
+        file, header->e_phoff, (uint64_t)header->e_phnum * sizeof *segments);
     if (!to->native || !segments)
         return;
     for (int i = 0; i < header->e_phnum; i++) {
@@ -224,7 +224,7 @@ static char *find_in(const char *folders, const char *separators,
             int m = (int)strlen(origins[i]);
             if (n >= m && !strncmp(folders, origins[i], (size_t)m))
                 path = sw_command_text("%s%.*s/%s", real ? real : ".", n - m,
-                               folders + m, name);
+                                       folders + m, name);
         }
         if (!path)
             path = n ? sw_command_text("%.*s/%s", n, folders, name)
@@ -308,9 +308,10 @@ static char *find_library(const char *name, const sw_file_t *file,
 
 bool sw_command_is_sanitizer(const char *name)
 {
-    static const char *const names[] = {
-        "libasan.so", "libtsan.so", "liblsan.so", "libhwasan.so",
-        "libclang_rt.asan", "libclang_rt.tsan", "libclang_rt.hwasan"};
+    static const char *const names[] = {"libasan.so",        "libtsan.so",
+                                        "liblsan.so",        "libhwasan.so",
+                                        "libclang_rt.asan",  "libclang_rt.tsan",
+                                        "libclang_rt.hwasan"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (!strncmp(name, names[i], strlen(names[i])))
             return true;
@@ -342,9 +343,9 @@ static bool is_mpi(const char *name)
 static bool is_system(const char *name)
 {
     static const char *const names[] = {
-        "libc.so", "libm.so", "libdl.so", "libpthread.so", "librt.so",
-        "libgcc_s.so", "libstdc++.so", "ld-linux", "libgfortran.so",
-        "libquadmath.so", "libutil.so"};
+        "libc.so",        "libm.so",        "libdl.so",     "libpthread.so",
+        "librt.so",       "libgcc_s.so",    "libstdc++.so", "ld-linux",
+        "libgfortran.so", "libquadmath.so", "libutil.so"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (!strncmp(name, names[i], strlen(names[i])))
             return true;

@@ -33,7 +33,8 @@ static bool runnable(const char *path)
 static char *folder_of(const char *path)
 {
     const char *slash = strrchr(path, '/');
-    return slash ? sw_command_text("%.*s", (int)(slash - path), path) : sw_command_text(".");
+    return slash ? sw_command_text("%.*s", (int)(slash - path), path)
+                 : sw_command_text(".");
 }
 
 static bool has(const char *folder, const char *name)
@@ -107,7 +108,8 @@ static char *find_in_path(family_t family)
         path = "/usr/local/bin:/usr/bin:/bin";
     while (true) {
         int n = (int)strcspn(path, ":");
-        char *folder = n ? sw_command_text("%.*s", n, path) : sw_command_text(".");
+        char *folder = n ? sw_command_text("%.*s", n, path)
+                         : sw_command_text(".");
         char *found = find_in_folder(folder, family);
         free(folder);
         if (found || !path[n])
@@ -164,7 +166,8 @@ static void find_named(const char *mpi, sw_launcher_t *to)
         if (!found)
             found = find_in_folder(mpi, ANY);
         if (!found)
-            sw_command_fail(SW_EXIT_USAGE, "--mpi %s: no mpiexec in %s", mpi, bin);
+            sw_command_fail(SW_EXIT_USAGE, "--mpi %s: no mpiexec in %s", mpi,
+                            bin);
         done(to, found, "in the installation given with --mpi");
         return;
     }
@@ -173,8 +176,10 @@ static void find_named(const char *mpi, sw_launcher_t *to)
         family_t family;
         const char *folders[4];
     } known[] = {
-        {"openmpi", OPENMPI, {"/usr/lib64/openmpi/bin", "/opt/openmpi/bin",
-                              "/usr/local/openmpi/bin", NULL}},
+        {"openmpi",
+         OPENMPI,
+         {"/usr/lib64/openmpi/bin", "/opt/openmpi/bin",
+          "/usr/local/openmpi/bin", NULL}},
         {"mpich", MPICH, {"/usr/lib64/mpich/bin", "/opt/mpich/bin", NULL}},
         {"intel", MPICH, {"/opt/intel/oneapi/mpi/latest/bin", NULL}},
         {"impi", MPICH, {"/opt/intel/oneapi/mpi/latest/bin", NULL}},
@@ -198,24 +203,28 @@ static void find_named(const char *mpi, sw_launcher_t *to)
         for (int k = 0; !found && known[i].folders[k]; k++)
             found = find_in_folder(known[i].folders[k], known[i].family);
         if (!found)
-            sw_command_fail(SW_EXIT_FAILURE, "--mpi %s: no launcher of it in PATH nor "
-                    "in its usual folders\n"
-                    "  give the folder it is installed in: --mpi /path/to/mpi",
-                    mpi);
+            sw_command_fail(
+                SW_EXIT_FAILURE,
+                "--mpi %s: no launcher of it in PATH nor "
+                "in its usual folders\n"
+                "  give the folder it is installed in: --mpi /path/to/mpi",
+                mpi);
         done(to, found, "of the MPI named with --mpi");
         return;
     }
-    char *program = sw_command_find_program(mpi);       /* --mpi srun */
+    char *program = sw_command_find_program(mpi); /* --mpi srun */
     if (program) {
         done(to, program, "given with --mpi");
         return;
     }
     const char *near = sw_command_nearest(mpi, words);
     if (near)
-        sw_command_fail(SW_EXIT_USAGE, "--mpi %s: unknown; did you mean %s?", mpi,
-                near);
-    sw_command_fail(SW_EXIT_USAGE, "--mpi %s: neither a folder, nor a launcher, nor "
-            "one of openmpi, mpich, intel", mpi);
+        sw_command_fail(SW_EXIT_USAGE, "--mpi %s: unknown; did you mean %s?",
+                        mpi, near);
+    sw_command_fail(SW_EXIT_USAGE,
+                    "--mpi %s: neither a folder, nor a launcher, nor "
+                    "one of openmpi, mpich, intel",
+                    mpi);
 }
 
 /* The folders of the interpreter that runs `program`: scripts show no MPI. */
@@ -224,7 +233,8 @@ static char *find_near_interpreter(const char *program, const char **why)
     sw_file_t file;
     sw_record_file_read(program, &file);
     char *interpreter = file.kind == SW_FILE_SCRIPT && *file.interpreter
-        ? sw_command_find_program(file.interpreter) : sw_command_text("%s", program);
+                            ? sw_command_find_program(file.interpreter)
+                            : sw_command_text("%s", program);
     char *found = NULL;
     *why = "beside the interpreter";
     if (interpreter)
@@ -261,16 +271,20 @@ void sw_find_launcher(const char *program, const char *mpi, sw_launcher_t *to)
             done(to, found, "the first in PATH of the program's MPI");
             return;
         }
-        sw_command_fail(SW_EXIT_FAILURE, "%s loads %s, and no launcher of that MPI "
-                "was found\n  name its installation: --mpi /path/to/mpi",
-                program, library);
+        sw_command_fail(
+            SW_EXIT_FAILURE,
+            "%s loads %s, and no launcher of that MPI "
+            "was found\n  name its installation: --mpi /path/to/mpi",
+            program, library);
     }
     const char *why;
     char *found = find_near_interpreter(program, &why);
     if (!found)
-        sw_command_fail(SW_EXIT_FAILURE, "no MPI launcher (mpiexec) beside %s nor in "
-                "PATH\n  name an installation: --mpi /path/to/mpi, or start "
-                "the ranks yourself:\n  LAUNCHER -n N straightway run %s",
-                program, program);
+        sw_command_fail(
+            SW_EXIT_FAILURE,
+            "no MPI launcher (mpiexec) beside %s nor in "
+            "PATH\n  name an installation: --mpi /path/to/mpi, or start "
+            "the ranks yourself:\n  LAUNCHER -n N straightway run %s",
+            program, program);
     done(to, found, why);
 }

@@ -17,10 +17,9 @@
 #define SW_VERSION "unknown"
 #endif
 
-static const char *const commands[] = {
-    "run", "profile", "doctor", "bench", "report", "diff", "merge", "whatif",
-    "study", "topo", "map", NULL
-};
+static const char *const commands[] = {"run",    "profile", "doctor", "bench",
+                                       "report", "diff",    "merge",  "whatif",
+                                       "study",  "topo",    "map",    NULL};
 
 static int run_python(char **argv)
 {
@@ -31,10 +30,12 @@ static int run_python(char **argv)
             python = sw_command_find_program("python3");
     }
     if (!python)
-        sw_command_fail(SW_EXIT_NOT_FOUND,
-                "`straightway %s` needs Python 3.9 or newer, and there is no "
-                "python3 beside %s nor in PATH\n"
-                "  (`straightway run` needs none)", argv[1], sw_command_self());
+        sw_command_fail(
+            SW_EXIT_NOT_FOUND,
+            "`straightway %s` needs Python 3.9 or newer, and there is no "
+            "python3 beside %s nor in PATH\n"
+            "  (`straightway run` needs none)",
+            argv[1], sw_command_self());
     setenv("STRAIGHTWAY_COMMAND", sw_command_self(), 1);
     /* Modules must come from the installation, not from the folder at hand.
      * The command line restores what it finds here. */
@@ -52,7 +53,7 @@ static int run_python(char **argv)
     memcpy(to + 3, argv + 1, (size_t)n * sizeof *to);
     execv(python, to);
     sw_command_fail(SW_EXIT_NOT_RUNNABLE, "cannot start %s: %s", python,
-            strerror(errno));
+                    strerror(errno));
 }
 
 int main(int argc, char **argv)
@@ -77,18 +78,23 @@ int main(int argc, char **argv)
         static const char *const options[] = {"--help", "--version", NULL};
         const char *near = sw_command_nearest(word, options);
         if (near)
-            sw_command_fail(SW_EXIT_USAGE, "unknown option %s; did you mean %s?",
-                    word, near);
-        sw_command_fail(SW_EXIT_USAGE, "unknown option %s; options of `run` come "
-                "after it: straightway run %s ...", word, word);
+            sw_command_fail(SW_EXIT_USAGE,
+                            "unknown option %s; did you mean %s?", word, near);
+        sw_command_fail(SW_EXIT_USAGE,
+                        "unknown option %s; options of `run` come "
+                        "after it: straightway run %s ...",
+                        word, word);
     }
     const char *near = sw_command_nearest(word, commands);
     if (near)
-        sw_command_fail(SW_EXIT_USAGE, "unknown command %s; did you mean %s?", word,
-                near);
+        sw_command_fail(SW_EXIT_USAGE, "unknown command %s; did you mean %s?",
+                        word, near);
     char *program = sw_command_find_program(word);
     if (program)
-        sw_command_fail(SW_EXIT_USAGE, "unknown command %s; to run the program: "
-                "straightway run %s", word, word);
-    sw_command_fail(SW_EXIT_USAGE, "unknown command %s; see straightway --help", word);
+        sw_command_fail(SW_EXIT_USAGE,
+                        "unknown command %s; to run the program: "
+                        "straightway run %s",
+                        word, word);
+    sw_command_fail(SW_EXIT_USAGE, "unknown command %s; see straightway --help",
+                    word);
 }

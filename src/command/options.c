@@ -17,12 +17,19 @@
 #include <strings.h>
 
 typedef enum {
-    BOOL, SIZE, INT, TEXT, AUTO_BOOL, AUTO_SIZE, AUTO_INT, NONE_INT
+    BOOL,
+    SIZE,
+    INT,
+    TEXT,
+    AUTO_BOOL,
+    AUTO_SIZE,
+    AUTO_INT,
+    NONE_INT
 } kind_t;
 
 /* What each kind takes, and the name of its value in the help. */
 static const struct {
-    const char *word;       /* beside the others; NULL: none                */
+    const char *word; /* beside the others; NULL: none */
     const char *wanted;
     const char *value;
 } kinds[] = {
@@ -31,20 +38,19 @@ static const struct {
     [INT] = {NULL, "a whole number", " N"},
     [TEXT] = {NULL, "", " TEXT"},
     [AUTO_BOOL] = {"auto", "auto, on or off", " WHEN"},
-    [AUTO_SIZE] = {"auto", "auto, or a size such as 65536, 64k or 2m",
-                   " SIZE"},
+    [AUTO_SIZE] = {"auto", "auto, or a size such as 65536, 64k or 2m", " SIZE"},
     [AUTO_INT] = {"auto", "auto, or a whole number", " N"},
     [NONE_INT] = {"none", "none, or a whole number", " N"},
 };
 
 typedef struct {
     kind_t kind;
-    bool inner;             /* for tests and other commands: not in the help */
-    const char *name;       /* ARENA_THRESHOLD                              */
-    const char *initial;    /* the default, as written                      */
+    bool inner;          /* for tests and other commands: not in the help */
+    const char *name;    /* ARENA_THRESHOLD */
+    const char *initial; /* the default, as written */
     const char *help;
-    char option[40];        /* --arena-threshold                            */
-    char denied[40];        /* --no-arena, for switches                     */
+    char option[40]; /* --arena-threshold */
+    char denied[40]; /* --no-arena, for switches */
 } setting_t;
 
 static setting_t settings[] = {
@@ -58,11 +64,10 @@ static setting_t settings[] = {
 enum { COUNT = sizeof settings / sizeof *settings };
 
 static const char *const own[] = {
-    "-n", "--ranks", "--mpi", "--launcher-args", "--dry-run", "--help", "-o",
-    "--output", NULL
-};
+    "-n", "--ranks",  "--mpi", "--launcher-args", "--dry-run", "--help",
+    "-o", "--output", NULL};
 
-static const char *command;         /* "run" or "profile" */
+static const char *command; /* "run" or "profile" */
 
 static void name_options(void)
 {
@@ -78,8 +83,8 @@ static void name_options(void)
 
 static bool good_bool(const char *text)
 {
-    static const char *const words[] = {"1", "on", "yes", "true",
-                                        "0", "off", "no", "false"};
+    static const char *const words[] = {"1", "on",  "yes", "true",
+                                        "0", "off", "no",  "false"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (!strcasecmp(text, words[i]))
             return true;
@@ -105,19 +110,14 @@ static bool good(kind_t kind, const char *text)
     if (kinds[kind].word && !strcasecmp(text, kinds[kind].word))
         return true;
     switch (kind) {
-    case BOOL:
-        return good_bool(text);
+    case BOOL: return good_bool(text);
     case SIZE:
-    case AUTO_SIZE:
-        return good_size(text);
+    case AUTO_SIZE: return good_size(text);
     case INT:
     case AUTO_INT:
-    case NONE_INT:
-        return good_int(text);
-    case AUTO_BOOL:
-        return good_bool(text) || good_int(text);
-    case TEXT:
-        break;
+    case NONE_INT: return good_int(text);
+    case AUTO_BOOL: return good_bool(text) || good_int(text);
+    case TEXT: break;
     }
     return true;
 }
@@ -134,16 +134,20 @@ static void give(sw_run_options_t *to, const setting_t *s, const char *value)
 {
     if (!good(s->kind, value))
         sw_command_fail(SW_EXIT_USAGE, "%s%s%s: give %s", s->option,
-                s->kind == BOOL ? "=" : " ", value, kinds[s->kind].wanted);
+                        s->kind == BOOL ? "=" : " ", value,
+                        kinds[s->kind].wanted);
     if (!strcmp(s->name, "SHOW") && strcmp(value, "lazy") &&
         strcmp(value, "eager") && strcmp(value, "off"))
-        sw_command_fail(SW_EXIT_USAGE, "%s %s: give lazy, eager or off (--dry-run "
-                "prints the command)", s->option, value);
+        sw_command_fail(SW_EXIT_USAGE,
+                        "%s %s: give lazy, eager or off (--dry-run "
+                        "prints the command)",
+                        s->option, value);
     char *name = sw_command_text("STRAIGHTWAY_%s", s->name);
     if (setenv(name, value, 1))
         sw_command_fail(SW_EXIT_FAILURE, "out of memory");
     free(name);
-    to->settings[to->setting_count++] = sw_command_text("%s=%s", s->option, value);
+    to->settings[to->setting_count++] = sw_command_text("%s=%s", s->option,
+                                                        value);
     if (!strcmp(s->name, "VERBOSE"))
         to->verbose = strchr("1oOyYtT", *value) && strcasecmp(value, "off");
 }
@@ -163,10 +167,11 @@ static void unknown(const char *option)
     char *word = strndup(option, strcspn(option, "="));
     const char *near = sw_command_nearest(word, names);
     if (near)
-        sw_command_fail(SW_EXIT_USAGE, "unknown option %s; did you mean %s?", word,
-                near);
-    sw_command_fail(SW_EXIT_USAGE, "unknown option %s; see straightway %s --help",
-            word, command);
+        sw_command_fail(SW_EXIT_USAGE, "unknown option %s; did you mean %s?",
+                        word, near);
+    sw_command_fail(SW_EXIT_USAGE,
+                    "unknown option %s; see straightway %s --help", word,
+                    command);
 }
 
 /* The value of an option that needs one: after "=", or the next argument. */
@@ -176,8 +181,9 @@ static char *value_of(char ***at, const char *option)
     if (equals)
         return equals + 1;
     if (!(*at)[1])
-        sw_command_fail(SW_EXIT_USAGE, "%s needs a value; see straightway %s --help",
-                option, command);
+        sw_command_fail(SW_EXIT_USAGE,
+                        "%s needs a value; see straightway %s --help", option,
+                        command);
     return *++*at;
 }
 
@@ -253,11 +259,14 @@ void sw_read_options(char **argv, sw_run_options_t *to)
     if (to->ranks) {
         size_t digits = strspn(to->ranks, "0123456789");
         if (!digits || to->ranks[digits] || digits > 7 || !atoi(to->ranks))
-            sw_command_fail(SW_EXIT_USAGE, "-n %s: give the number of ranks, 1 or "
-                    "more", to->ranks);
+            sw_command_fail(SW_EXIT_USAGE,
+                            "-n %s: give the number of ranks, 1 or "
+                            "more",
+                            to->ranks);
     } else if (!to->help && (to->mpi || to->launcher_args)) {
-        sw_command_fail(SW_EXIT_USAGE, "%s chooses how to launch: it needs -n N",
-                to->mpi ? "--mpi" : "--launcher-args");
+        sw_command_fail(SW_EXIT_USAGE,
+                        "%s chooses how to launch: it needs -n N",
+                        to->mpi ? "--mpi" : "--launcher-args");
     }
 }
 
@@ -297,42 +306,50 @@ static const char *short_size(const char *text)
 
 static void print_profile_head(void)
 {
-    fputs(
-"usage: straightway profile [options] [--] PROGRAM [ARGUMENT ...]\n"
-"\n"
-"Run an MPI program as it is, record every MPI call, write a capture file and\n"
-"print some lines: what communication costs, and what of it is waiting. C, C++,\n"
-"Fortran or Python, Open MPI, MPICH or Intel MPI.\n"
-"\n"
-"  mpirun -n 8 straightway profile ./app       under any launcher\n"
-"  straightway profile -n 8 ./app              finds the launcher itself\n"
-"  straightway profile -n 8 --enable ./app     the program accelerated\n"
-"  straightway report FILE                     the page: call sites, what could\n"
-"                                              be gained; see report --help\n"
-"\n"
-"capture:\n"
-"  -o FILE, --output FILE  the capture's file, or the folder for it\n"
-"                          [PROGRAM.RANKS.JOB.swcap]\n"
-"\n", stdout);
+    fputs("usage: straightway profile [options] [--] PROGRAM [ARGUMENT ...]\n"
+          "\n"
+          "Run an MPI program as it is, record every MPI call, write a capture "
+          "file and\n"
+          "print some lines: what communication costs, and what of it is "
+          "waiting. C, C++,\n"
+          "Fortran or Python, Open MPI, MPICH or Intel MPI.\n"
+          "\n"
+          "  mpirun -n 8 straightway profile ./app       under any launcher\n"
+          "  straightway profile -n 8 ./app              finds the launcher "
+          "itself\n"
+          "  straightway profile -n 8 --enable ./app     the program "
+          "accelerated\n"
+          "  straightway report FILE                     the page: call sites, "
+          "what could\n"
+          "                                              be gained; see report "
+          "--help\n"
+          "\n"
+          "capture:\n"
+          "  -o FILE, --output FILE  the capture's file, or the folder for it\n"
+          "                          [PROGRAM.RANKS.JOB.swcap]\n"
+          "\n",
+          stdout);
 }
 
 static void print_run_head(void)
 {
-    fputs(
-"usage: straightway run [options] [--] PROGRAM [ARGUMENT ...]\n"
-"\n"
-"Run an MPI program with Straightway loaded. The program stays as it is: C,\n"
-"C++, Fortran or Python, Open MPI, MPICH or Intel MPI.\n"
-"\n"
-"Under a launcher, it goes between the launcher and the program:\n"
-"\n"
-"  mpirun -n 8 straightway run ./app\n"
-"  srun -n 8 straightway run python solver.py\n"
-"\n"
-"With -n it finds the launcher of the program's own MPI and starts it:\n"
-"\n"
-"  straightway run -n 8 ./app\n"
-"\n", stdout);
+    fputs("usage: straightway run [options] [--] PROGRAM [ARGUMENT ...]\n"
+          "\n"
+          "Run an MPI program with Straightway loaded. The program stays as it "
+          "is: C,\n"
+          "C++, Fortran or Python, Open MPI, MPICH or Intel MPI.\n"
+          "\n"
+          "Under a launcher, it goes between the launcher and the program:\n"
+          "\n"
+          "  mpirun -n 8 straightway run ./app\n"
+          "  srun -n 8 straightway run python solver.py\n"
+          "\n"
+          "With -n it finds the launcher of the program's own MPI and starts "
+          "it:\n"
+          "\n"
+          "  straightway run -n 8 ./app\n"
+          "\n",
+          stdout);
 }
 
 /* A switch's default, which may be the command's own. */
@@ -351,74 +368,84 @@ void sw_print_run_help(const char *word)
     else
         print_run_head();
     fputs(
-"launching:\n"
-"  -n N, --ranks N         start N ranks with the program's own launcher\n"
-"  --mpi MPI               that of this MPI: an installation's folder, a\n"
-"                          launcher's path, or openmpi, mpich or intel\n"
-"  --launcher-args \"...\"   hand these arguments to the launcher\n"
-"  --dry-run               print the command instead of running it\n"
-"\n"
-"settings (each is also an environment variable, STRAIGHTWAY_NAME):\n",
+        "launching:\n"
+        "  -n N, --ranks N         start N ranks with the program's own "
+        "launcher\n"
+        "  --mpi MPI               that of this MPI: an installation's folder, "
+        "a\n"
+        "                          launcher's path, or openmpi, mpich or "
+        "intel\n"
+        "  --launcher-args \"...\"   hand these arguments to the launcher\n"
+        "  --dry-run               print the command instead of running it\n"
+        "\n"
+        "settings (each is also an environment variable, STRAIGHTWAY_NAME):\n",
         stdout);
     for (int i = 0; i < COUNT; i++) {
         const setting_t *s = &settings[i];
         char left[64];
         if (s->inner)
             continue;
-        snprintf(left, sizeof left, "%s%s%s",
-                 s->kind == BOOL ? "--[no-]" : "",
+        snprintf(left, sizeof left, "%s%s%s", s->kind == BOOL ? "--[no-]" : "",
                  s->option + (s->kind == BOOL ? 2 : 0), kinds[s->kind].value);
         int width = printf("  %-23s ", left);
         if (width > 26)
             printf("\n%*s", 26, "");
         const char *initial = s->kind == TEXT ? ""
-            : s->kind == BOOL ? (is_on(s, word) ? "on" : "off")
-            : kinds[s->kind].word ? kinds[s->kind].word
-            : short_size(s->initial);
+                              : s->kind == BOOL
+                                  ? (is_on(s, word) ? "on" : "off")
+                              : kinds[s->kind].word ? kinds[s->kind].word
+                                                    : short_size(s->initial);
         char *help = *initial ? sw_command_text("%s [%s]", s->help, initial)
                               : sw_command_text("%s", s->help);
         print_wrapped(help, 26);
         free(help);
     }
-    fputs(
-"\n"
-"The exit status is the program's; 126: it cannot be run, 127: it is not\n"
-"found, 2: a mistake on this command line.\n", stdout);
+    fputs("\n"
+          "The exit status is the program's; 126: it cannot be run, 127: it is "
+          "not\n"
+          "found, 2: a mistake on this command line.\n",
+          stdout);
 }
 
 void sw_command_print_help(void)
 {
     fputs(
-"usage: straightway COMMAND [options]\n"
-"\n"
-"Straightway makes MPI communication inside a node faster, on the program as\n"
-"it is: no recompiling, no kernel module, whatever MPI it was built with.\n"
-"\n"
-"commands:\n"
-"  run      run a program with Straightway loaded\n"
-"  profile  run a program, and see what its communication costs\n"
-"  doctor   what this machine offers, what is missing and how to mend it\n"
-"  bench    measure the host MPI and Straightway side by side\n"
-"  report   show what a profile's capture file says\n"
-"  diff     compare two capture files\n"
-"  merge    join the parts of one job's capture into one file\n"
-"  whatif   predict a program's time under other conditions\n"
-"  study    profile, prediction and measured gain of a program, in one page\n"
-"  topo     the machine, and where the ranks of a job are on it\n"
-"  map      which rank should sit on which core\n"
-"\n"
-"examples:\n"
-"  mpirun -n 8 straightway run ./app       under any launcher\n"
-"  straightway run -n 8 --stats ./app      finds the launcher itself\n"
-"  straightway doctor\n"
-"  straightway bench collectives -n 2\n"
-"  straightway profile -n 8 ./app\n"
-"  straightway report app.8.4711.swcap --html\n"
-"  straightway whatif run -n 64 --free alltoall ./app\n"
-"  straightway study -n 8 ./app\n"
-"  mpirun -n 8 straightway topo\n"
-"\n"
-"options:\n"
-"  -h, --help       this text; `straightway COMMAND --help` for each command\n"
-"  -V, --version    the version\n", stdout);
+        "usage: straightway COMMAND [options]\n"
+        "\n"
+        "Straightway makes MPI communication inside a node faster, on the "
+        "program as\n"
+        "it is: no recompiling, no kernel module, whatever MPI it was built "
+        "with.\n"
+        "\n"
+        "commands:\n"
+        "  run      run a program with Straightway loaded\n"
+        "  profile  run a program, and see what its communication costs\n"
+        "  doctor   what this machine offers, what is missing and how to mend "
+        "it\n"
+        "  bench    measure the host MPI and Straightway side by side\n"
+        "  report   show what a profile's capture file says\n"
+        "  diff     compare two capture files\n"
+        "  merge    join the parts of one job's capture into one file\n"
+        "  whatif   predict a program's time under other conditions\n"
+        "  study    profile, prediction and measured gain of a program, in one "
+        "page\n"
+        "  topo     the machine, and where the ranks of a job are on it\n"
+        "  map      which rank should sit on which core\n"
+        "\n"
+        "examples:\n"
+        "  mpirun -n 8 straightway run ./app       under any launcher\n"
+        "  straightway run -n 8 --stats ./app      finds the launcher itself\n"
+        "  straightway doctor\n"
+        "  straightway bench collectives -n 2\n"
+        "  straightway profile -n 8 ./app\n"
+        "  straightway report app.8.4711.swcap --html\n"
+        "  straightway whatif run -n 64 --free alltoall ./app\n"
+        "  straightway study -n 8 ./app\n"
+        "  mpirun -n 8 straightway topo\n"
+        "\n"
+        "options:\n"
+        "  -h, --help       this text; `straightway COMMAND --help` for each "
+        "command\n"
+        "  -V, --version    the version\n",
+        stdout);
 }

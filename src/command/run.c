@@ -36,16 +36,21 @@ static char *library_path(void)
 {
     const char *given = getenv("STRAIGHTWAY_LIB");
     char *path = given && *given
-        ? sw_command_text("%s", given)
-        : sw_command_text("%s/../lib/straightway/libstraightway.so", sw_command_bin_dir());
+                     ? sw_command_text("%s", given)
+                     : sw_command_text(
+                           "%s/../lib/straightway/libstraightway.so",
+                           sw_command_bin_dir());
     char *real = realpath(path, NULL);
     if (!real)
         sw_command_fail(SW_EXIT_FAILURE, "the library is missing: %s%s", path,
-                given && *given ? " (from STRAIGHTWAY_LIB)" : "");
+                        given && *given ? " (from STRAIGHTWAY_LIB)" : "");
     if (strpbrk(real, " :"))
-        sw_command_fail(SW_EXIT_FAILURE, "%s: the dynamic linker takes no library "
-                "from a path with a space or a colon; install straightway "
-                "elsewhere", real);
+        sw_command_fail(
+            SW_EXIT_FAILURE,
+            "%s: the dynamic linker takes no library "
+            "from a path with a space or a colon; install straightway "
+            "elsewhere",
+            real);
     return real;
 }
 
@@ -54,7 +59,8 @@ static char *library_path(void)
 static void preload(const char *library, const char *program)
 {
     const char *others = getenv("LD_PRELOAD");
-    char *first = sw_command_find_sanitizer(program), *rest = sw_command_text("%s", "");
+    char *first = sw_command_find_sanitizer(program),
+         *rest = sw_command_text("%s", "");
     for (int n; others && *others; others += n + (others[n] != 0)) {
         n = (int)strcspn(others, " :");
         char *one = sw_command_text("%.*s", n, others);
@@ -65,8 +71,10 @@ static void preload(const char *library, const char *program)
         else
             rest = sw_command_text("%s:%s", rest, one);
     }
-    if (setenv("LD_PRELOAD", first ? sw_command_text("%s:%s%s", first, library, rest)
-                                   : sw_command_text("%s%s", library, rest), 1))
+    if (setenv("LD_PRELOAD",
+               first ? sw_command_text("%s:%s%s", first, library, rest)
+                     : sw_command_text("%s%s", library, rest),
+               1))
         sw_command_fail(SW_EXIT_FAILURE, "out of memory");
 }
 
@@ -88,10 +96,11 @@ static const char *machine_name(const sw_file_t *file)
 static void refuse_missing(const char *name)
 {
     if (!strchr(name, '/') && !access(name, F_OK))
-        sw_command_fail(SW_EXIT_NOT_FOUND, "%s: not found in PATH; did you mean ./%s?",
-                name, name);
+        sw_command_fail(SW_EXIT_NOT_FOUND,
+                        "%s: not found in PATH; did you mean ./%s?", name,
+                        name);
     sw_command_fail(SW_EXIT_NOT_FOUND, "%s: not found%s", name,
-            strchr(name, '/') ? "" : " in PATH");
+                    strchr(name, '/') ? "" : " in PATH");
 }
 
 /* A privileged program starts with an emptied environment: no preload. */
@@ -103,11 +112,15 @@ static void refuse_privileged(const char *path, const struct stat *st)
     bool capable = me != 0 &&
                    getxattr(path, "security.capability", NULL, 0) > 0;
     if (setuid || setgid || capable)
-        sw_command_fail(SW_EXIT_NOT_RUNNABLE,
-                "%s is a %s program: the system loads no preloaded library "
-                "into it\n  copy it without that right (cp drops it), or run "
-                "it without straightway", path,
-                setuid ? "setuid" : setgid ? "setgid" : "capability");
+        sw_command_fail(
+            SW_EXIT_NOT_RUNNABLE,
+            "%s is a %s program: the system loads no preloaded library "
+            "into it\n  copy it without that right (cp drops it), or run "
+            "it without straightway",
+            path,
+            setuid   ? "setuid"
+            : setgid ? "setgid"
+                     : "capability");
 }
 
 /* The path of the program, as execvp will find it; fails unless the library
@@ -125,39 +138,57 @@ static char *check_program(const char *name)
         sw_record_file_read(path, &file);
         size_t n = strlen(path);
         if (n > 3 && !strcmp(path + n - 3, ".py"))
-            sw_command_fail(SW_EXIT_NOT_RUNNABLE, "%s is not executable; did you mean "
-                    "`straightway run python3 %s`?", path, path);
-        sw_command_fail(SW_EXIT_NOT_RUNNABLE, "%s is not executable (chmod +x %s)",
-                path, path);
+            sw_command_fail(SW_EXIT_NOT_RUNNABLE,
+                            "%s is not executable; did you mean "
+                            "`straightway run python3 %s`?",
+                            path, path);
+        sw_command_fail(SW_EXIT_NOT_RUNNABLE,
+                        "%s is not executable (chmod +x %s)", path, path);
     }
     refuse_privileged(path, &st);
 
     sw_file_t file;
     sw_record_file_read(path, &file);
     if (file.kind == SW_FILE_ELF && !file.native)
-        sw_command_fail(SW_EXIT_NOT_RUNNABLE, "%s is %s, and the library is not",
-                path, machine_name(&file));
-    if (file.kind == SW_FILE_ELF && !file.dynamic)
         sw_command_fail(SW_EXIT_NOT_RUNNABLE,
-                "%s is statically linked: no library can be loaded into it\n"
-                "  link it dynamically (without -static)", path);
+                        "%s is %s, and the library is not", path,
+                        machine_name(&file));
+    if (file.kind == SW_FILE_ELF && !file.dynamic)
+        sw_command_fail(
+            SW_EXIT_NOT_RUNNABLE,
+            "%s is statically linked: no library can be loaded into it\n"
+            "  link it dynamically (without -static)",
+            path);
     return path;
 }
 
 /* `straightway run mpirun ...` would preload the launcher. */
 static void refuse_launcher(char **program)
 {
-    static const char *const launchers[] = {
-        "mpirun", "mpiexec", "mpiexec.hydra", "mpirun.openmpi",
-        "mpiexec.openmpi", "mpirun.mpich", "mpiexec.mpich", "orterun", "prun",
-        "prterun", "srun", "aprun", "jsrun", "flux", NULL};
+    static const char *const launchers[] = {"mpirun",
+                                            "mpiexec",
+                                            "mpiexec.hydra",
+                                            "mpirun.openmpi",
+                                            "mpiexec.openmpi",
+                                            "mpirun.mpich",
+                                            "mpiexec.mpich",
+                                            "orterun",
+                                            "prun",
+                                            "prterun",
+                                            "srun",
+                                            "aprun",
+                                            "jsrun",
+                                            "flux",
+                                            NULL};
     const char *name = base_name(program[0]);
     for (int i = 0; launchers[i]; i++)
         if (!strcmp(name, launchers[i]))
-            sw_command_fail(SW_EXIT_USAGE, "%s is a launcher; straightway goes between "
-                    "it and the program:\n"
-                    "  %s -n N straightway run PROGRAM\n"
-                    "  straightway run -n N PROGRAM", name, name);
+            sw_command_fail(SW_EXIT_USAGE,
+                            "%s is a launcher; straightway goes between "
+                            "it and the program:\n"
+                            "  %s -n N straightway run PROGRAM\n"
+                            "  straightway run -n N PROGRAM",
+                            name, name);
 }
 
 /* Launching ----------------------------------------------------------- */
@@ -213,12 +244,13 @@ static void refuse_root(const sw_launcher_t *launcher, const char *args)
          set("PRTE_ALLOW_RUN_AS_ROOT_CONFIRM")) ||
         (args && strstr(args, "--allow-run-as-root")))
         return;
-    sw_command_fail(SW_EXIT_FAILURE,
-            "Open MPI does not start programs for root unless it is told "
-            "to.\n"
-            "  If root is what you want (in a container, say):\n"
-            "    export OMPI_ALLOW_RUN_AS_ROOT=1 "
-            "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1");
+    sw_command_fail(
+        SW_EXIT_FAILURE,
+        "Open MPI does not start programs for root unless it is told "
+        "to.\n"
+        "  If root is what you want (in a container, say):\n"
+        "    export OMPI_ALLOW_RUN_AS_ROOT=1 "
+        "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1");
 }
 
 static void refuse_nested(const char *ranks)
@@ -227,9 +259,10 @@ static void refuse_nested(const char *ranks)
                                         "PMIX_RANK", NULL};
     for (int i = 0; marks[i]; i++)
         if (set(marks[i]))
-            sw_command_fail(SW_EXIT_USAGE, "-n %s inside a launcher (%s is set): each "
-                    "rank would start %s more; leave -n out", ranks, marks[i],
-                    ranks);
+            sw_command_fail(SW_EXIT_USAGE,
+                            "-n %s inside a launcher (%s is set): each "
+                            "rank would start %s more; leave -n out",
+                            ranks, marks[i], ranks);
 }
 
 /* Split "--bind-to core -x 'A=b c'" into words; quotes group, \ escapes. */
@@ -253,8 +286,8 @@ static int split(const char *text, char **to, int room)
                 *end++ = *text;
         }
         if (quote)
-            sw_command_fail(SW_EXIT_USAGE, "--launcher-args: a %c is not closed",
-                    quote);
+            sw_command_fail(SW_EXIT_USAGE,
+                            "--launcher-args: a %c is not closed", quote);
         to[n++] = word;
     }
 }
@@ -262,7 +295,8 @@ static int split(const char *text, char **to, int room)
 /* A word as a shell would need it written. */
 static void print_word(FILE *to, const char *word)
 {
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyz"
+    static const char plain[] =
+        "abcdefghijklmnopqrstuvwxyz"
         "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./,:@%";
     if (*word && !word[strspn(word, plain)]) {
         fputs(word, to);
@@ -291,9 +325,9 @@ static void become(const char *path, char **argv)
 {
     execv(path, argv);
     if (errno == ENOEXEC)
-        execvp(path, argv);     /* a script without #!: the shell gets it */
+        execvp(path, argv); /* a script without #!: the shell gets it */
     sw_command_fail(SW_EXIT_NOT_RUNNABLE, "cannot start %s: %s", path,
-            strerror(errno));
+                    strerror(errno));
 }
 
 /* Intel MPI's mpirun asks PATH for the mpiexec.hydra that lies beside it, and
@@ -323,8 +357,9 @@ static void launch(const sw_run_options_t *options, const char *program)
     int arguments = 0;
     while (options->program[arguments])
         arguments++;
-    char **argv = sw_command_grab((size_t)(MOST_WORDS + options->setting_count +
-                                   arguments + 16) * sizeof *argv);
+    char **argv = sw_command_grab(
+        (size_t)(MOST_WORDS + options->setting_count + arguments + 16) *
+        sizeof *argv);
     int n = 0;
     argv[n++] = launcher.path;
     if (options->launcher_args)
@@ -361,8 +396,10 @@ int sw_run(char **argv)
         return 0;
     }
     if (!options.program[0])
-        sw_command_fail(SW_EXIT_USAGE, "%s: which program? "
-                "straightway %s [options] PROGRAM", argv[0], argv[0]);
+        sw_command_fail(SW_EXIT_USAGE,
+                        "%s: which program? "
+                        "straightway %s [options] PROGRAM",
+                        argv[0], argv[0]);
     refuse_launcher(options.program);
     char *library = library_path();
     char *program = check_program(options.program[0]);

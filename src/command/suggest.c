@@ -12,7 +12,10 @@
 
 #define LONGEST 31
 
-static int least(int a, int b) { return a < b ? a : b; }
+static int least(int a, int b)
+{
+    return a < b ? a : b;
+}
 
 static int distance(const char *a, const char *b)
 {

@@ -15,18 +15,18 @@
 
 /* The members that a member of a collective must wait for. */
 typedef enum {
-    SW_WAITS_ALL,               /* all                                  */
-    SW_WAITS_ROOT,              /* the root; it itself for none         */
-    SW_WAITS_AT_ROOT,           /* the root for all; others for none    */
-    SW_WAITS_LOWER,             /* those of lower rank                  */
-    SW_WAITS_NEIGHBOURS,        /* those that it receives from          */
+    SW_WAITS_ALL,        /* all */
+    SW_WAITS_ROOT,       /* the root; it itself for none */
+    SW_WAITS_AT_ROOT,    /* the root for all; others for none */
+    SW_WAITS_LOWER,      /* those of lower rank */
+    SW_WAITS_NEIGHBOURS, /* those that it receives from */
 } sw_waits_t;
 
 /* The numbers are those of files: a trace has them plus one. */
 typedef enum {
 #define SW_COLLECTIVE(NUMBER, NAME, ...) SW_COLL_##NAME = NUMBER,
 #include "collectives.inc"
-#define SW_COLLECTIVE(...) + 1
+#define SW_COLLECTIVE(...) +1
     SW_COLL_COUNT = 0
 #include "collectives.inc"
 } sw_collective_t;
@@ -45,7 +45,7 @@ static inline bool sw_collective_reduces(sw_collective_t id)
 {
     static const bool reduces[SW_COLL_COUNT] = {
 #define SW_COLLECTIVE(NUMBER, NAME, Name, name, WAITS, REDUCES) \
-        [NUMBER] = REDUCES,
+    [NUMBER] = REDUCES,
 #include "collectives.inc"
     };
     return reduces[id];
@@ -55,7 +55,7 @@ static inline bool sw_collective_is_near(sw_collective_t id)
 {
     static const uint8_t waits[SW_COLL_COUNT] = {
 #define SW_COLLECTIVE(NUMBER, NAME, Name, name, WAITS, REDUCES) \
-        [NUMBER] = SW_WAITS_##WAITS,
+    [NUMBER] = SW_WAITS_##WAITS,
 #include "collectives.inc"
     };
     return waits[id] == SW_WAITS_NEIGHBOURS;

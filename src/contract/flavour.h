@@ -53,13 +53,13 @@ typedef struct {
     int (*take_matched)(void **block, size_t *bytes, void *message,
                         void *status);
     /* `type` and `request` point to such, too. By value: nothing is posted. */
-    int (*itake)(void **block, int count, const void *type, int source,
-                 int tag, const void *comm, void *request);
+    int (*itake)(void **block, int count, const void *type, int source, int tag,
+                 const void *comm, void *request);
 } sw_hands_t;
 
 typedef struct {
-    uint32_t version;       /* SW_FLAVOUR_VERSION; first, for ever */
-    const char *name;       /* "ompi", "mpich", "abi" */
+    uint32_t version; /* SW_FLAVOUR_VERSION; first, for ever */
+    const char *name; /* "ompi", "mpich", "abi" */
 
     /* Bind to the host: `find(name)` gives the address of a host symbol
      * ("PMPI_Bcast"), or NULL. It looks in the host library alone, so that

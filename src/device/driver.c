@@ -12,16 +12,19 @@
 
 /* CUDA: libcuda.so.1 --------------------------------------------------- */
 
-enum { CUDA_SUCCESS = 0, CUDA_MEMORY_TYPE = 2, CUDA_IS_MANAGED = 8,
-       CUDA_DEVICE = 2 };
+enum {
+    CUDA_SUCCESS = 0,
+    CUDA_MEMORY_TYPE = 2,
+    CUDA_IS_MANAGED = 8,
+    CUDA_DEVICE = 2
+};
 
 static int (*cuda_attributes)(unsigned n, int *attribute, void **value,
                               unsigned long long at);
 
 static bool cuda_bind(void *handle)
 {
-    *(void **)&cuda_attributes = sw_os_symbol(handle,
-                                              "cuPointerGetAttributes");
+    *(void **)&cuda_attributes = sw_os_symbol(handle, "cuPointerGetAttributes");
     return cuda_attributes;
 }
 
@@ -32,7 +35,8 @@ static bool cuda_holds(const void *at)
     int attribute[] = {CUDA_MEMORY_TYPE, CUDA_IS_MANAGED};
     void *value[] = {&type, &managed};
     return cuda_attributes(2, attribute, value, (uintptr_t)at) ==
-               CUDA_SUCCESS && type == CUDA_DEVICE && !managed;
+               CUDA_SUCCESS &&
+           type == CUDA_DEVICE && !managed;
 }
 
 /* HIP and ROCm: libhsa-runtime64.so.1 -----------------------------------
@@ -40,8 +44,13 @@ static bool cuda_holds(const void *at)
  * HIP stands on HSA, and a question to HSA leaves no error behind that the
  * program would find in hipGetLastError. */
 
-enum { HSA_SUCCESS = 0, HSA_KNOWN = 1, HSA_OF_ANOTHER_PROCESS = 4,
-       HSA_AGENT_DEVICE = 17, HSA_GPU = 1 };
+enum {
+    HSA_SUCCESS = 0,
+    HSA_KNOWN = 1,
+    HSA_OF_ANOTHER_PROCESS = 4,
+    HSA_AGENT_DEVICE = 17,
+    HSA_GPU = 1
+};
 
 typedef struct {
     uint32_t size;
@@ -50,7 +59,7 @@ typedef struct {
     size_t bytes;
     void *user_data;
     uint64_t owner;
-    uint64_t later[8];              /* fields of newer versions              */
+    uint64_t later[8]; /* fields of newer versions */
 } hsa_info_t;
 
 static int (*hsa_pointer_info)(const void *at, hsa_info_t *info,
@@ -72,7 +81,8 @@ static bool hsa_holds(const void *at)
     return hsa_pointer_info(at, &info, NULL, NULL, NULL) == HSA_SUCCESS &&
            (info.type == HSA_KNOWN || info.type == HSA_OF_ANOTHER_PROCESS) &&
            hsa_agent_info(info.owner, HSA_AGENT_DEVICE, &device) ==
-               HSA_SUCCESS && device == HSA_GPU;
+               HSA_SUCCESS &&
+           device == HSA_GPU;
 }
 
 /* Level Zero: libze_loader.so.1 ------------------------------------------ */

@@ -7,7 +7,7 @@
 #include "node/base/base.h"
 
 typedef struct {
-    const char *library;            /* its file name begins so               */
+    const char *library; /* its file name begins so */
     /* The library is loaded: look its functions up; false: it has none. */
     bool (*bind)(void *handle);
     /* Is the memory at `at` a device's, and not the processor's? */

@@ -11,7 +11,7 @@ static struct {
     bool begun, changed;
     const uint64_t *data;
     uint64_t last;
-    uint16_t place[WORDS_MAX];      /* words that have followed the count    */
+    uint16_t place[WORDS_MAX]; /* words that have followed the count */
     size_t places;
 } watch;
 

@@ -42,8 +42,8 @@ void sw_device_start(void);
 /* May a driver be there? */
 static inline bool sw_device_possible(void)
 {
-    const _Atomic uint64_t *count = atomic_load_explicit(
-        &sw_device_watch.count, memory_order_acquire);
+    const _Atomic uint64_t *count = atomic_load_explicit(&sw_device_watch.count,
+                                                         memory_order_acquire);
     return sw_unlikely(
         atomic_load_explicit(count, memory_order_relaxed) !=
         atomic_load_explicit(&sw_device_watch.seen, memory_order_relaxed));

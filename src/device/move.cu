@@ -77,71 +77,71 @@ SW_DEVICE long long sw_times_narrow(sw_u32_t n, long long stride)
 
 /* The address of a unit, and how many bytes of its run begin there (only a
  * loose kernel asks). */
-#define SW_PLACE(width, index_t, offset_t, before_t)                          \
-    SW_DEVICE sw_u64_t sw_place_##width(const sw_side_t *s, int shape,        \
-                                        int unit, index_t i, sw_u64_t *left)  \
-    {                                                                         \
-        sw_u64_t at = s->base;                                                \
-        const sw_level_t *level = s->level;                                   \
-        i += (index_t)s->skip;                                                \
-        *left = SW_LOOSE;                                                     \
-        if (shape == SW_PLANE || shape == SW_BOX) {                           \
-            SW_UNROLLED                                                       \
-            for (int d = 0; d < (shape == SW_PLANE ? 1 : SW_LEVELS); d++)     \
-                if (shape == SW_PLANE || d < (int)s->divided) {               \
-                    index_t q = sw_quotient_##width(i, &level[d]);            \
-                    index_t r = i - q * (index_t)level[d].count;              \
-                    at += (sw_u64_t)sw_times_##width(r, level[d].stride);     \
-                    if (d == 0)                                               \
-                        *left = level[0].count - r;                           \
-                    i = q;                                                    \
-                }                                                             \
-        } else if (shape == SW_LIST) {                                        \
-            index_t j = i, r = 0;                                             \
-            if (level[0].count > 1) {                                         \
-                j = sw_quotient_##width(i, &level[0]);                        \
-                r = i - j * (index_t)level[0].count;                          \
-            }                                                                 \
-            *left = level[0].count - r;                                       \
-            i = 0;                                                            \
-            if (s->divided > 1) {                                             \
-                i = level[1].count > 1 ? sw_quotient_##width(j, &level[1])    \
-                                       : j;                                   \
-                j -= i * (index_t)level[1].count;                             \
-            }                                                                 \
-            at += (sw_u64_t)sw_times_##width(                                 \
-                      (index_t)SW_READ((const offset_t *)s->at + j),          \
-                      s->scale) + (sw_u64_t)r * unit;                         \
-        } else if (shape == SW_RUNS) {                                        \
-            index_t e = 0;                                                    \
-            if (s->divided > 0) {                                             \
-                e = level[0].count > 1 ? sw_quotient_##width(i, &level[0])    \
-                                       : i;                                   \
-                i -= e * (index_t)level[0].count;                             \
-            }                                                                 \
-            const before_t *before = (const before_t *)s->before;             \
-            const sw_u32_t *first = (const sw_u32_t *)s->first;               \
-            sw_u64_t byte = (sw_u64_t)i * unit;                               \
-            sw_u64_t stretch = byte >> s->shift;                              \
-            sw_u32_t low = SW_READ(first + stretch);                          \
-            sw_u32_t high = SW_READ(first + stretch + 1);                     \
-            while (low < high) {                                              \
-                sw_u32_t middle = low + (high - low + 1) / 2;                 \
-                if ((sw_u64_t)SW_READ(before + middle) * s->scale <= byte)    \
-                    low = middle;                                             \
-                else                                                          \
-                    high = middle - 1;                                        \
-            }                                                                 \
-            at += (sw_u64_t)sw_times_##width(                                 \
-                      (index_t)SW_READ((const offset_t *)s->at + low),        \
-                      s->scale) +                                             \
-                  byte - (sw_u64_t)SW_READ(before + low) * s->scale;          \
-            if (unit == 1)                                                    \
-                *left = (sw_u64_t)SW_READ(before + low + 1) * s->scale        \
-                        - byte;                                               \
-            i = e;                                                            \
-        }                                                                     \
-        return at + (sw_u64_t)sw_times_##width(i, s->stride);                 \
+#define SW_PLACE(width, index_t, offset_t, before_t)                           \
+    SW_DEVICE sw_u64_t sw_place_##width(const sw_side_t *s, int shape,         \
+                                        int unit, index_t i, sw_u64_t *left)   \
+    {                                                                          \
+        sw_u64_t at = s->base;                                                 \
+        const sw_level_t *level = s->level;                                    \
+        i += (index_t)s->skip;                                                 \
+        *left = SW_LOOSE;                                                      \
+        if (shape == SW_PLANE || shape == SW_BOX) {                            \
+            SW_UNROLLED                                                        \
+            for (int d = 0; d < (shape == SW_PLANE ? 1 : SW_LEVELS); d++)      \
+                if (shape == SW_PLANE || d < (int)s->divided) {                \
+                    index_t q = sw_quotient_##width(i, &level[d]);             \
+                    index_t r = i - q * (index_t)level[d].count;               \
+                    at += (sw_u64_t)sw_times_##width(r, level[d].stride);      \
+                    if (d == 0)                                                \
+                        *left = level[0].count - r;                            \
+                    i = q;                                                     \
+                }                                                              \
+        } else if (shape == SW_LIST) {                                         \
+            index_t j = i, r = 0;                                              \
+            if (level[0].count > 1) {                                          \
+                j = sw_quotient_##width(i, &level[0]);                         \
+                r = i - j * (index_t)level[0].count;                           \
+            }                                                                  \
+            *left = level[0].count - r;                                        \
+            i = 0;                                                             \
+            if (s->divided > 1) {                                              \
+                i = level[1].count > 1 ? sw_quotient_##width(j, &level[1])     \
+                                       : j;                                    \
+                j -= i * (index_t)level[1].count;                              \
+            }                                                                  \
+            at += (sw_u64_t)sw_times_##width(                                  \
+                      (index_t)SW_READ((const offset_t *)s->at + j),           \
+                      s->scale) +                                              \
+                  (sw_u64_t)r * unit;                                          \
+        } else if (shape == SW_RUNS) {                                         \
+            index_t e = 0;                                                     \
+            if (s->divided > 0) {                                              \
+                e = level[0].count > 1 ? sw_quotient_##width(i, &level[0])     \
+                                       : i;                                    \
+                i -= e * (index_t)level[0].count;                              \
+            }                                                                  \
+            const before_t *before = (const before_t *)s->before;              \
+            const sw_u32_t *first = (const sw_u32_t *)s->first;                \
+            sw_u64_t byte = (sw_u64_t)i * unit;                                \
+            sw_u64_t stretch = byte >> s->shift;                               \
+            sw_u32_t low = SW_READ(first + stretch);                           \
+            sw_u32_t high = SW_READ(first + stretch + 1);                      \
+            while (low < high) {                                               \
+                sw_u32_t middle = low + (high - low + 1) / 2;                  \
+                if ((sw_u64_t)SW_READ(before + middle) * s->scale <= byte)     \
+                    low = middle;                                              \
+                else                                                           \
+                    high = middle - 1;                                         \
+            }                                                                  \
+            at += (sw_u64_t)sw_times_##width(                                  \
+                      (index_t)SW_READ((const offset_t *)s->at + low),         \
+                      s->scale) +                                              \
+                  byte - (sw_u64_t)SW_READ(before + low) * s->scale;           \
+            if (unit == 1)                                                     \
+                *left = (sw_u64_t)SW_READ(before + low + 1) * s->scale - byte; \
+            i = e;                                                             \
+        }                                                                      \
+        return at + (sw_u64_t)sw_times_##width(i, s->stride);                  \
     }
 
 SW_PLACE(narrow, sw_u32_t, int, sw_u32_t)
@@ -153,7 +153,8 @@ SW_PLACE(wide, sw_u64_t, long long, sw_u64_t)
     SW_DEVICE void sw_tiles_##width##_##bytes(const sw_move_t *m, int source, \
                                               int target)                     \
     {                                                                         \
-        const index_t units = (index_t)m->units, tile = SW_THREADS * SW_UNROLL;\
+        const index_t units = (index_t)m->units,                              \
+                      tile = SW_THREADS * SW_UNROLL;                          \
         sw_u64_t left;                                                        \
         for (index_t i = (index_t)blockIdx.x * tile + threadIdx.x; i < units; \
              i += (index_t)gridDim.x * tile) {                                \
@@ -162,15 +163,17 @@ SW_PLACE(wide, sw_u64_t, long long, sw_u64_t)
             for (int k = 0; k < SW_UNROLL; k++) {                             \
                 index_t j = i + (index_t)k * SW_THREADS;                      \
                 j = j < units ? j : units - 1;                                \
-                unit[k] = SW_LOAD((const sw_unit_##bytes##_t *)               \
-                    sw_place_##width(&m->source, source, bytes, j, &left));   \
+                unit[k] = SW_LOAD(                                            \
+                    (const sw_unit_##bytes##_t *)sw_place_##width(            \
+                        &m->source, source, bytes, j, &left));                \
             }                                                                 \
             SW_UNROLLED                                                       \
             for (int k = 0; k < SW_UNROLL; k++) {                             \
                 index_t j = i + (index_t)k * SW_THREADS;                      \
                 j = j < units ? j : units - 1;                                \
                 SW_STORE((sw_unit_##bytes##_t *)sw_place_##width(             \
-                    &m->target, target, bytes, j, &left), unit[k]);           \
+                             &m->target, target, bytes, j, &left),            \
+                         unit[k]);                                            \
             }                                                                 \
         }                                                                     \
     }
@@ -194,8 +197,7 @@ SW_DEVICE void sw_sixteen(sw_u64_t from, sw_u64_t to)
 {
     const sw_u32_t head = (sw_u32_t)(0 - to) & 3;
     const sw_u32_t turn = (sw_u32_t)((from + head) & 3) * 8;
-    const sw_unit_4_t *w = (const sw_unit_4_t *)((from + head) &
-                                                 ~(sw_u64_t)3);
+    const sw_unit_4_t *w = (const sw_unit_4_t *)((from + head) & ~(sw_u64_t)3);
     const sw_unit_1_t *byte = (const sw_unit_1_t *)from;
     sw_unit_1_t edge[4] = {0, 0, 0, 0};
     sw_u32_t word[5] = {SW_LOAD(w), SW_LOAD(w + 1), SW_LOAD(w + 2), 0, 0};
@@ -222,42 +224,42 @@ SW_DEVICE void sw_sixteen(sw_u64_t from, sw_u64_t to)
 }
 
 /* Tiles of 16 bytes of the message each, whatever runs they lie in. */
-#define SW_TILES_LOOSE(width, index_t)                                        \
-    SW_DEVICE void sw_tiles_##width##_32(const sw_move_t *m, int source,      \
-                                         int target)                          \
-    {                                                                         \
-        const index_t bytes = (index_t)m->units;                              \
-        const index_t pieces = bytes / 16 + (bytes % 16 != 0);                \
-        for (index_t p = (index_t)blockIdx.x * SW_THREADS + threadIdx.x;      \
-             p < pieces; p += (index_t)gridDim.x * SW_THREADS) {              \
-            index_t i = p * 16;                                               \
-            sw_u64_t n = bytes - i < 16 ? bytes - i : 16;                     \
-            while (n) {                                                       \
-                sw_u64_t left, right, from, to, k = n;                        \
-                from = sw_place_##width(&m->source, source, 1, i, &left);     \
-                to = sw_place_##width(&m->target, target, 1, i, &right);      \
-                k = k < left ? k : left;                                      \
-                k = k < right ? k : right;                                    \
-                if (k == 16)                                                  \
-                    sw_sixteen(from, to);                                     \
-                else                                                          \
-                    for (sw_u64_t b = 0; b < k; b++)                          \
-                        SW_STORE((sw_unit_1_t *)to + b,                       \
-                                 SW_LOAD((const sw_unit_1_t *)from + b));     \
-                i += (index_t)k;                                              \
-                n -= k;                                                       \
-            }                                                                 \
-        }                                                                     \
+#define SW_TILES_LOOSE(width, index_t)                                    \
+    SW_DEVICE void sw_tiles_##width##_32(const sw_move_t *m, int source,  \
+                                         int target)                      \
+    {                                                                     \
+        const index_t bytes = (index_t)m->units;                          \
+        const index_t pieces = bytes / 16 + (bytes % 16 != 0);            \
+        for (index_t p = (index_t)blockIdx.x * SW_THREADS + threadIdx.x;  \
+             p < pieces; p += (index_t)gridDim.x * SW_THREADS) {          \
+            index_t i = p * 16;                                           \
+            sw_u64_t n = bytes - i < 16 ? bytes - i : 16;                 \
+            while (n) {                                                   \
+                sw_u64_t left, right, from, to, k = n;                    \
+                from = sw_place_##width(&m->source, source, 1, i, &left); \
+                to = sw_place_##width(&m->target, target, 1, i, &right);  \
+                k = k < left ? k : left;                                  \
+                k = k < right ? k : right;                                \
+                if (k == 16)                                              \
+                    sw_sixteen(from, to);                                 \
+                else                                                      \
+                    for (sw_u64_t b = 0; b < k; b++)                      \
+                        SW_STORE((sw_unit_1_t *)to + b,                   \
+                                 SW_LOAD((const sw_unit_1_t *)from + b)); \
+                i += (index_t)k;                                          \
+                n -= k;                                                   \
+            }                                                             \
+        }                                                                 \
     }
 
 SW_TILES_LOOSE(narrow, sw_u32_t)
 SW_TILES_LOOSE(wide, sw_u64_t)
 
-#define SW_MOVE(width, source, target, unit)                                  \
-    SW_KERNEL sw_move_##width##_##source##_##target##_##unit(                 \
-        const SW_PARAMETER sw_move_t m)                                       \
-    {                                                                         \
-        sw_tiles_##width##_##unit(&m, SW_##source, SW_##target);              \
+#define SW_MOVE(width, source, target, unit)                     \
+    SW_KERNEL sw_move_##width##_##source##_##target##_##unit(    \
+        const SW_PARAMETER sw_move_t m)                          \
+    {                                                            \
+        sw_tiles_##width##_##unit(&m, SW_##source, SW_##target); \
     }
 
 /* A program that needs one kernel defines SW_MOVES as that one. */

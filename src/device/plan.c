@@ -30,8 +30,10 @@ void sw_table_describe(const int64_t *offset, const uint64_t *length,
                        uint64_t run, uint64_t n, bool wide, sw_table_t *t)
 {
     uint64_t bits = length ? 0 : run;
-    *t = (sw_table_t){.runs = n, .run = length ? 0 : run,
-                      .data = length ? 0 : n * run, .wide = wide};
+    *t = (sw_table_t){.runs = n,
+                      .run = length ? 0 : run,
+                      .data = length ? 0 : n * run,
+                      .wide = wide};
     for (uint64_t i = 0; i < n; i++) {
         bits |= (uint64_t)offset[i] | (length ? length[i] : 0);
         t->data += length ? length[i] : 0;
@@ -241,8 +243,8 @@ bool sw_plan(const sw_shape_t *source, uint64_t source_skip,
                          bytes);
     bool can = may_be_loose(&s) && may_be_loose(&t);
     bool loose = unit == SW_LOOSE ||
-                 (!unit && can && u < LOOSE_BELOW &&
-                  run_of(&s) >= LOOSE_RUN && run_of(&t) >= LOOSE_RUN);
+                 (!unit && can && u < LOOSE_BELOW && run_of(&s) >= LOOSE_RUN &&
+                  run_of(&t) >= LOOSE_RUN);
     if (loose && !can)
         return false;
     if (unit && unit < (int)u)
@@ -268,7 +270,7 @@ bool sw_plan(const sw_shape_t *source, uint64_t source_skip,
 
 const char *sw_plan_kernel(const sw_plan_t *plan)
 {
-#define NAME(width, source, target, unit)                                     \
+#define NAME(width, source, target, unit) \
     "sw_move_" #width "_" #source "_" #target "_" #unit,
     static const char *const name[] = {SW_KERNELS(NAME)};
     return name[plan->kernel];

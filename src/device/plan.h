@@ -26,14 +26,14 @@ enum { SW_SHAPE_NEST, SW_SHAPE_LIST, SW_SHAPE_RUNS };
  * block holds the offsets, then of RUNS the bytes before each run and the runs
  * by stretch. */
 typedef struct {
-    uint64_t runs;              /* of an element                             */
-    uint64_t run;               /* bytes, if all are equal; else 0           */
-    uint64_t data;              /* bytes of an element's data                */
-    uint32_t scale;             /* of the entries; it divides all lengths    */
-    uint32_t shift;             /* a stretch has 2^shift bytes               */
-    bool wide;                  /* entries of 64 bits                        */
-    uint64_t before, first;     /* where these begin in the block            */
-    uint64_t bytes;             /* of the block                              */
+    uint64_t runs;          /* of an element */
+    uint64_t run;           /* bytes, if all are equal; else 0 */
+    uint64_t data;          /* bytes of an element's data */
+    uint32_t scale;         /* of the entries; it divides all lengths */
+    uint32_t shift;         /* a stretch has 2^shift bytes */
+    bool wide;              /* entries of 64 bits */
+    uint64_t before, first; /* where these begin in the block */
+    uint64_t bytes;         /* of the block */
 } sw_table_t;
 
 /* Describe the table of `n` runs at `offset`; `length` is NULL if each has
@@ -50,21 +50,21 @@ SW_API void sw_table_write(const sw_table_t *t, const int64_t *offset,
  * elements: one level at most. */
 typedef struct {
     int kind;
-    uint64_t base;              /* address that offsets count from           */
-    uint64_t run;               /* NEST: contiguous bytes                    */
+    uint64_t base; /* address that offsets count from */
+    uint64_t run;  /* NEST: contiguous bytes */
     int levels;
     struct {
         int64_t count, stride;
     } level[SW_SHAPE_LEVELS];
-    sw_table_t table;           /* LIST, RUNS                                */
-    uint64_t block;             /* where the device has the table            */
+    sw_table_t table; /* LIST, RUNS */
+    uint64_t block;   /* where the device has the table */
 } sw_shape_t;
 
 typedef struct {
     sw_move_t move;
-    int kernel;                 /* its place in SW_KERNELS                   */
+    int kernel; /* its place in SW_KERNELS */
     int unit;
-    uint64_t tiles;             /* blocks, of one tile each, that cover all  */
+    uint64_t tiles; /* blocks, of one tile each, that cover all */
 } sw_plan_t;
 
 /* A test may wish for a wide kernel, beside the largest unit. */

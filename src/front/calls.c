@@ -72,8 +72,8 @@ SW_API int straightway_library_take(void **block, size_t *bytes, int source,
                                     void *status)
 {
     const sw_hands_t *hands = sw_door_hands();
-    return hands ? hands->take(block, bytes, source, tag, comm, message,
-                               status) : SW_UNMATCHED;
+    return hands ? hands->take(block, bytes, source, tag, comm, message, status)
+                 : SW_UNMATCHED;
 }
 
 SW_API int straightway_library_itake(void **block, int count, const void *type,
@@ -85,8 +85,8 @@ SW_API int straightway_library_itake(void **block, int count, const void *type,
                  : SW_BY_VALUE;
 }
 
-SW_API int straightway_library_mtake(void **block, size_t *bytes,
-                                     void *message, void *status)
+SW_API int straightway_library_mtake(void **block, size_t *bytes, void *message,
+                                     void *status)
 {
     const sw_hands_t *hands = sw_door_hands();
     return hands ? hands->take_matched(block, bytes, message, status)

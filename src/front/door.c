@@ -32,16 +32,16 @@
 #include <string.h>
 
 static struct {
-    pthread_mutex_t lock;       /* recursive: binding may call MPI          */
-    _Atomic bool opened;        /* someone has called                       */
-    _Atomic bool bound;         /* host and slots are settled               */
+    pthread_mutex_t lock; /* recursive: binding may call MPI */
+    _Atomic bool opened;  /* someone has called */
+    _Atomic bool bound;   /* host and slots are settled */
     bool binding;
     sw_object_t host;
     sw_object_t companions[SW_HOSTS_MAX];
     int companion_count;
     const char *flavour;
     const sw_hands_t *_Atomic hands;
-} door = { .lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP, .flavour = "" };
+} door = {.lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP, .flavour = ""};
 
 bool sw_door_opened(void)
 {
@@ -113,7 +113,8 @@ static void no_host(unsigned k)
     symbol_of(k, symbol);
     sw_say("%s was called, but no MPI library is loaded in this process. "
            "Link the program with MPI, or load the MPI library (libmpi.so) "
-           "before the first call.", symbol);
+           "before the first call.",
+           symbol);
     abort();
 }
 
@@ -137,8 +138,8 @@ static void choose_host(unsigned k)
     door.companion_count = sw_hosts_companions(&door.host, door.companions);
     if (count > 1 && sw_launcher_first_rank())
         sw_say("several MPI libraries are loaded (%s, %s); serving %s, the "
-               "first in the order of symbol lookup.", hosts[0].path,
-               hosts[1].path, door.host.path);
+               "first in the order of symbol lookup.",
+               hosts[0].path, hosts[1].path, door.host.path);
 }
 
 /* The flavour libraries lie beside this one. */
@@ -166,15 +167,17 @@ static const sw_flavour_t *refuse(const char *cause, const char *fix)
 static const sw_flavour_t *load_flavour(void)
 {
     const char *name = sw_hosts_flavour(&door.host);
-    static char path[4096], cause[4608];    /* once, and not on a stack */
+    static char path[4096], cause[4608]; /* once, and not on a stack */
 
     if (!sw_front_serves())
         return NULL;
     if (!name) {
-        snprintf(cause, sizeof cause, "%s is an MPI whose binary interface "
-                 "is not known", door.host.path);
+        snprintf(cause, sizeof cause,
+                 "%s is an MPI whose binary interface "
+                 "is not known",
+                 door.host.path);
         return refuse(cause, "Open MPI, MPICH and its kin (libmpi.so.12) and "
-                      "the MPI standard ABI (libmpi_abi.so) are.");
+                             "the MPI standard ABI (libmpi_abi.so) are.");
     }
     if (!library_path(name, path, sizeof path))
         return refuse("the path of libstraightway.so is too long",
@@ -186,33 +189,34 @@ static const sw_flavour_t *load_flavour(void)
     if (door.host.path[0])
         dlopen(door.host.path, RTLD_NOLOAD | RTLD_LAZY | RTLD_GLOBAL);
     for (int i = 0; i < door.companion_count; i++)
-        dlopen(door.companions[i].path,
-               RTLD_NOLOAD | RTLD_LAZY | RTLD_GLOBAL);
+        dlopen(door.companions[i].path, RTLD_NOLOAD | RTLD_LAZY | RTLD_GLOBAL);
 
-    sw_device_start();      /* what is loaded next is its second look */
+    sw_device_start(); /* what is loaded next is its second look */
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!library) {
-        snprintf(cause, sizeof cause, "the library for this MPI cannot be "
-                 "loaded (%s)", dlerror());
+        snprintf(cause, sizeof cause,
+                 "the library for this MPI cannot be "
+                 "loaded (%s)",
+                 dlerror());
         return refuse(cause, "Build Straightway again where this MPI's "
-                      "mpi.h can be found.");
+                             "mpi.h can be found.");
     }
     const sw_flavour_t *flavour = dlsym(library, SW_FLAVOUR_SYMBOL);
     if (!flavour) {
-        snprintf(cause, sizeof cause, "%s is not a Straightway library",
-                 path);
+        snprintf(cause, sizeof cause, "%s is not a Straightway library", path);
         return refuse(cause, "Install Straightway again.");
     }
     if (flavour->version != SW_FLAVOUR_VERSION) {
-        snprintf(cause, sizeof cause, "%s is of another version of "
-                 "Straightway (its contract is %u, this library's %u)", path,
-                 flavour->version, SW_FLAVOUR_VERSION);
+        snprintf(cause, sizeof cause,
+                 "%s is of another version of "
+                 "Straightway (its contract is %u, this library's %u)",
+                 path, flavour->version, SW_FLAVOUR_VERSION);
         return refuse(cause, "Install Straightway again, all of it.");
     }
     const char *reason = flavour->bind(find);
     if (reason) {
-        snprintf(cause, sizeof cause, "%s cannot be served: %s",
-                 door.host.path, reason);
+        snprintf(cause, sizeof cause, "%s cannot be served: %s", door.host.path,
+                 reason);
         return refuse(cause, "Use a newer version of this MPI.");
     }
     return flavour;
@@ -244,7 +248,7 @@ static int fill(const sw_flavour_t *flavour)
     for (unsigned k = 0; k < SW_STUB_COUNT; k += 2) {
         void *to = host_function(k);
         if (!to)
-            continue;               /* stays at its thunk, which says so */
+            continue; /* stays at its thunk, which says so */
         sw_function_t entry = flavour ? flavour->entry((int)(k / 2)) : NULL;
         if (entry) {
             to = (void *)entry;
@@ -279,7 +283,8 @@ static void bind_host(unsigned k)
         sw_os_page_size() != SW_PAGE && sw_launcher_first_rank())
         sw_say("this system's pages are of %zu KiB, and the arena needs pages "
                "of 4 KiB: large blocks stay private, messages stay with the "
-               "MPI library", sw_os_page_size() / 1024);
+               "MPI library",
+               sw_os_page_size() / 1024);
 }
 
 void *sw_door_resolve(unsigned k)
@@ -310,8 +315,8 @@ void *sw_door_resolve(unsigned k)
         char symbol[72];
         symbol_of(k, symbol);
         sw_say("%s was called, but %s does not have it. Use an MPI that has "
-               "this procedure, or a program built for this one.", symbol,
-               door.host.path);
+               "this procedure, or a program built for this one.",
+               symbol, door.host.path);
         abort();
     }
     return to;

@@ -30,14 +30,14 @@ static struct {
 
 void sw_exec_start(void)
 {
-#define X(name)                                                         \
-    if (!next.name)                                                     \
+#define X(name)     \
+    if (!next.name) \
         *(void **)&next.name = dlsym(RTLD_NEXT, #name);
     NEXTS(X)
 #undef X
 }
 
-#define NEXT(name)                                                      \
+#define NEXT(name) \
     (sw_likely(next.name) ? next.name : (sw_exec_start(), next.name))
 
 static bool is_in_path(const char *file)
@@ -45,7 +45,7 @@ static bool is_in_path(const char *file)
     char path[PATH_MAX];
     const char *at = getenv("PATH");
     bool found = false;
-    for (at = at ? at : "/bin:/usr/bin"; !found && at; ) {
+    for (at = at ? at : "/bin:/usr/bin"; !found && at;) {
         int length = (int)strcspn(at, ":");
         int n = snprintf(path, sizeof path, "%.*s%s%s", length, at,
                          length ? "/" : "", file);
@@ -60,8 +60,7 @@ static void become(const char *file, bool searched)
 {
     if (sw_likely(!sw_ending_is_watched()))
         return;
-    if (searched && !strchr(file, '/') ? is_in_path(file)
-                                       : !access(file, X_OK))
+    if (searched && !strchr(file, '/') ? is_in_path(file) : !access(file, X_OK))
         sw_ending_now(SW_END_EXEC);
 }
 
@@ -98,18 +97,18 @@ SW_API int fexecve(int fd, char *const argv[], char *const envp[])
 
 /* The arguments from `first` to NULL as an array on this stack, as in libc: a
  * child of vfork shares the heap. */
-#define LISTED(argv, first)                                             \
-    va_list list;                                                       \
-    size_t n = 1;                                                       \
-    va_start(list, first);                                              \
-    while (va_arg(list, char *))                                        \
-        n++;                                                            \
-    va_end(list);                                                       \
-    char **argv = __builtin_alloca((n + 1) * sizeof *argv);             \
-    va_start(list, first);                                              \
-    argv[0] = (char *)(uintptr_t)first;                                 \
-    for (size_t i = 1; i <= n; i++)                                     \
-        argv[i] = va_arg(list, char *)
+#define LISTED(argv, first)                                 \
+    va_list list;                                           \
+    size_t n = 1;                                           \
+    va_start(list, first);                                  \
+    while (va_arg(list, char *))                            \
+        n++;                                                \
+    va_end(list);                                           \
+    char **argv = __builtin_alloca((n + 1) * sizeof *argv); \
+    va_start(list, first);                                  \
+    argv[0] = (char *)(uintptr_t)first;                     \
+    for (size_t i = 1; i <= n; i++)                         \
+    argv[i] = va_arg(list, char *)
 
 SW_API int execl(const char *path, const char *first, ...)
 {

@@ -61,7 +61,7 @@ static dlsym_t real_dlsym(void)
     dlsym_t real = atomic_load_explicit(&sw_real_dlsym, memory_order_relaxed);
 
     if (sw_unlikely(!real)) {
-        struct next next = { false, NULL };
+        struct next next = {false, NULL};
         sw_objects_walk(look_for_next, &next);
         real = next.found;
         atomic_store_explicit(&sw_real_dlsym, real, memory_order_relaxed);
@@ -69,8 +69,8 @@ static dlsym_t real_dlsym(void)
     return real;
 }
 
-__attribute__((visibility("hidden")))
-void *sw_handle_look(void *handle, const char **name)
+__attribute__((visibility("hidden"))) void *sw_handle_look(void *handle,
+                                                           const char **name)
 {
     static _Thread_local char absent[96]
         __attribute__((tls_model("initial-exec")));
@@ -102,8 +102,7 @@ void *sw_handle_look(void *handle, const char **name)
     void *found = real(handle, text);
     for (int i = 0; found && i < count; i++)
         if (sw_object_holds(&hosts[i], found) &&
-            (count == 1 ||
-             !sw_elf_text_order(hosts[i].path, sw_front_host())))
+            (count == 1 || !sw_elf_text_order(hosts[i].path, sw_front_host())))
             found = sw_stubs + (size_t)(k | 1) * SW_STUB_STRIDE;
     return found;
 }

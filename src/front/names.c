@@ -39,7 +39,7 @@
 
 #include <string.h>
 
-static bool late;       /* there was no host at start-up */
+static bool late; /* there was no host at start-up */
 
 bool sw_names_late(void)
 {
@@ -119,7 +119,7 @@ bool sw_names_present(unsigned k)
 typedef struct {
     bool hidden[SW_STUB_COUNT];
     bool any;
-    bool later;         /* no host yet: all names answer for themselves */
+    bool later; /* no host yet: all names answer for themselves */
 } plan_t;
 
 static void patch_symbols(const sw_object_t *self, const plan_t *plan)
@@ -194,7 +194,7 @@ static void bind_call(const sw_object_t *object, const ElfW(Rela) *rela)
         return;
     int k = sw_names_number(object->strings + symbol->st_name);
     if (k < 0 || !sw_object_holds(object, *place))
-        return;                 /* not MPI's, or bound already */
+        return; /* not MPI's, or bound already */
     sw_name_t name = sw_name(object->strings + symbol->st_name);
     if (sw_objects_walk(first_definition, &name) != 1 ||
         sw_object_writable(object, place, sizeof *place, true) != 0)
@@ -210,7 +210,7 @@ static bool refers(const sw_object_t *object)
     size_t undefined;
 
     if (!object->gnu_hash || object->gnu_hash[1] <= 1)
-        return true;            /* unknown: some linkers write 1 for "none" */
+        return true; /* unknown: some linkers write 1 for "none" */
     undefined = object->gnu_hash[1];
     for (size_t i = 1; i < undefined; i++) {
         const ElfW(Sym) *symbol = &object->symbols[i];
@@ -241,7 +241,7 @@ static int mend_object(const sw_object_t *object, void *context)
 void sw_names_start(void)
 {
     sw_object_t hosts[SW_HOSTS_MAX], self;
-    plan_t plan = { .later = sw_hosts_find(hosts) == 0 };
+    plan_t plan = {.later = sw_hosts_find(hosts) == 0};
 
     if (!sw_hosts_self(&self))
         return;

@@ -73,7 +73,8 @@ __attribute__((destructor)) static void report_silence(void)
         if (sw_settings.profile && !sw_job.start && *sw_door_flavour())
             sw_say("%s was not profiled: it ended without a call of MPI_Init "
                    "(programs that use MPI sessions only cannot be profiled "
-                   "yet).", program_invocation_short_name);
+                   "yet).",
+                   program_invocation_short_name);
         return;
     }
     sw_say("%s made no MPI call that Straightway could see, so there is "

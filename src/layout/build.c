@@ -20,17 +20,17 @@
 #define BEYOND ((int64_t)1 << 62)
 #define STRETCH 8
 #define FEWER 4
-#define SAMPLE 16       /* of a node's words, those that are hashed */
-#define FIRST 64        /* buckets at first */
+#define SAMPLE 16 /* of a node's words, those that are hashed */
+#define FIRST 64  /* buckets at first */
 
 struct sw_build {
     sw_layout_node_t *node;
     uint32_t nodes, nodes_room;
     int64_t *word;
     size_t words, words_room;
-    uint32_t *bucket;           /* of the nodes' hashes; 0: free */
-    uint32_t buckets;           /* a power of two */
-    uint32_t first[FIRST];      /* the buckets, until there are more */
+    uint32_t *bucket;      /* of the nodes' hashes; 0: free */
+    uint32_t buckets;      /* a power of two */
+    uint32_t first[FIRST]; /* the buckets, until there are more */
     bool failed;
 };
 
@@ -65,7 +65,7 @@ sw_build_t *sw_build_new(void)
     b->buckets = FIRST;
     b->node = calloc(b->nodes_room, sizeof *b->node);
     b->bucket = b->first;
-    b->nodes = 1;               /* SW_NODE_EMPTY */
+    b->nodes = 1; /* SW_NODE_EMPTY */
     b->failed = !b->node;
     return b;
 }
@@ -75,7 +75,8 @@ sw_build_t *sw_build_new(void)
 static size_t words_of(const sw_layout_node_t *n)
 {
     return n->kind == SW_NODE_BLOCKS ? (size_t)n->count
-           : n->kind == SW_NODE_LIST ? (size_t)n->count * SW_ENTRY_WORDS : 0;
+           : n->kind == SW_NODE_LIST ? (size_t)n->count * SW_ENTRY_WORDS
+                                     : 0;
 }
 
 static const int64_t *words_at(const sw_build_t *b, const sw_layout_node_t *n)
@@ -128,7 +129,7 @@ static void rehash(sw_build_t *b)
 {
     uint32_t n = 4 * b->buckets, *bucket = calloc(n, sizeof *bucket);
     if (!bucket)
-        return;                 /* slower, until it is full */
+        return; /* slower, until it is full */
     for (uint32_t i = 1; i < b->nodes; i++) {
         uint64_t h = hash(&b->node[i], words_at(b, &b->node[i]));
         while (bucket[h & (n - 1)])
@@ -152,13 +153,13 @@ static bool touch(const sw_layout_node_t *run, int64_t at,
 static bool is_canonical(const sw_build_t *b, const sw_layout_node_t *n,
                          const int64_t *word)
 {
-    const sw_layout_node_t *c = b->node + (n->kind == SW_NODE_REPEAT
-                                               ? n->child : 0);
+    const sw_layout_node_t *c = b->node +
+                                (n->kind == SW_NODE_REPEAT ? n->child : 0);
     if (n->kind == SW_NODE_RUN)
         return n->unit && n->size == n->unit;
     if (n->kind == SW_NODE_REPEAT)
-        return n->count > 1 && c->kind != SW_NODE_EMPTY &&
-               n->unit == c->size && n->size == n->unit * (uint64_t)n->count &&
+        return n->count > 1 && c->kind != SW_NODE_EMPTY && n->unit == c->size &&
+               n->size == n->unit * (uint64_t)n->count &&
                !touch(c, 0, c, n->stride) &&
                !(c->kind == SW_NODE_REPEAT &&
                  n->stride == c->count * c->stride);
@@ -212,8 +213,9 @@ sw_layout_place_t sw_build_run(sw_build_t *b, uint64_t bytes)
 {
     if (b->failed || !bytes)
         return nothing;
-    return intern(b, 0, (sw_layout_node_t){.kind = SW_NODE_RUN, .unit = bytes,
-                                           .size = bytes});
+    return intern(
+        b, 0,
+        (sw_layout_node_t){.kind = SW_NODE_RUN, .unit = bytes, .size = bytes});
 }
 
 bool sw_build_is_run(const sw_build_t *b, sw_layout_place_t place)
@@ -231,8 +233,8 @@ sw_layout_place_t sw_build_repeat(sw_build_t *b, int64_t count, int64_t stride,
     const sw_layout_node_t *c = &b->node[child.node];
     int64_t size, span;
     if (__builtin_mul_overflow(count, (int64_t)c->size, &size) ||
-        __builtin_mul_overflow(count, stride, &span) ||
-        size >= BEYOND || span >= BEYOND || span <= -BEYOND)
+        __builtin_mul_overflow(count, stride, &span) || size >= BEYOND ||
+        span >= BEYOND || span <= -BEYOND)
         return fail(b);
     if (c->kind == SW_NODE_RUN && stride == (int64_t)c->unit)
         return sw_place_moved(sw_build_run(b, (uint64_t)size), child.at);
@@ -244,8 +246,10 @@ sw_layout_place_t sw_build_repeat(sw_build_t *b, int64_t count, int64_t stride,
     }
     return intern(b, child.at,
                   (sw_layout_node_t){.kind = SW_NODE_REPEAT,
-                                     .child = child.node, .count = count,
-                                     .stride = stride, .unit = c->size,
+                                     .child = child.node,
+                                     .count = count,
+                                     .stride = stride,
+                                     .unit = c->size,
                                      .size = (uint64_t)size});
 }
 
@@ -253,7 +257,7 @@ sw_layout_place_t sw_build_repeat(sw_build_t *b, int64_t count, int64_t stride,
  * joined run becomes a node. */
 static int64_t join(sw_build_t *b, int64_t n, sw_layout_place_t *place)
 {
-    const sw_layout_node_t *c = b->node;    /* of number `node` */
+    const sw_layout_node_t *c = b->node; /* of number `node` */
     uint32_t node = 0;
     int64_t kept = 0;
     for (int64_t i = 0; i < n;) {
@@ -266,7 +270,7 @@ static int64_t join(sw_build_t *b, int64_t n, sw_layout_place_t *place)
         for (; c->kind == SW_NODE_RUN && i < n; i++) {
             const sw_layout_node_t *next = &b->node[place[i].node];
             if (next->kind == SW_NODE_EMPTY)
-                continue;       /* what it parts may touch */
+                continue; /* what it parts may touch */
             if (next->kind != SW_NODE_RUN ||
                 place[i].at != first.at + (int64_t)bytes)
                 break;
@@ -286,8 +290,8 @@ static int64_t stretch(int64_t n, const sw_layout_place_t *place, int64_t i)
 {
     int64_t end = i + 1;
     while (end < n && place[end].node == place[i].node &&
-           (end == i + 1 || place[end].at - place[end - 1].at ==
-                            place[i + 1].at - place[i].at))
+           (end == i + 1 ||
+            place[end].at - place[end - 1].at == place[i + 1].at - place[i].at))
         end++;
     return end - i;
 }
@@ -307,13 +311,13 @@ static int64_t units(const sw_build_t *b, int64_t n,
             length = b->node[node].unit;
             if (b->node[node].kind != SW_NODE_RUN)
                 return 0;
-            for (uint64_t rest = length; rest;) {       /* Euclid */
+            for (uint64_t rest = length; rest;) { /* Euclid */
                 uint64_t divisor = rest;
                 rest = *unit % divisor;
                 *unit = divisor;
             }
             if (bytes / *unit + (uint64_t)(n - i) > most)
-                return 0;       /* were each that comes a unit only */
+                return 0; /* were each that comes a unit only */
         }
         if (__builtin_add_overflow(bytes, length, &bytes))
             return 0;
@@ -361,7 +365,8 @@ static sw_layout_place_t blocks(sw_build_t *b, int64_t n,
             word[many++] = place[i].at - at + (int64_t)k;
     }
     return intern(b, at,
-                  (sw_layout_node_t){.kind = SW_NODE_BLOCKS, .count = many,
+                  (sw_layout_node_t){.kind = SW_NODE_BLOCKS,
+                                     .count = many,
                                      .unit = unit,
                                      .size = (uint64_t)many * unit});
 }
@@ -375,13 +380,15 @@ static sw_layout_place_t list(sw_build_t *b, int64_t n,
         entry[SW_ENTRY_AT] = place[i].at - at;
         entry[SW_ENTRY_BEFORE] = before;
         entry[SW_ENTRY_NODE] = place[i].node;
-        if (__builtin_add_overflow(before,
-                                   (int64_t)b->node[place[i].node].size,
-                                   &before) || before >= BEYOND)
+        if (__builtin_add_overflow(before, (int64_t)b->node[place[i].node].size,
+                                   &before) ||
+            before >= BEYOND)
             return fail(b);
     }
-    return intern(b, at, (sw_layout_node_t){.kind = SW_NODE_LIST, .count = n,
-                                            .size = (uint64_t)before});
+    return intern(b, at,
+                  (sw_layout_node_t){.kind = SW_NODE_LIST,
+                                     .count = n,
+                                     .size = (uint64_t)before});
 }
 
 sw_layout_place_t sw_build_list(sw_build_t *b, int64_t n,
@@ -412,7 +419,7 @@ sw_layout_place_t sw_build_list(sw_build_t *b, int64_t n,
 typedef struct {
     int64_t low, high;
     uint64_t runs;
-    uint32_t as;            /* its number in the layout; 0: not there */
+    uint32_t as; /* its number in the layout; 0: not there */
 } kept_t;
 
 static void widen(kept_t *r, int64_t low, int64_t high)
@@ -428,7 +435,7 @@ static void cover(const sw_build_t *b, const sw_layout_node_t *n, kept_t *kept,
     const int64_t *word = words_at(b, n);
     r->low = r->high = 0;
     r->runs = n->kind == SW_NODE_BLOCKS ? (uint64_t)n->count
-              : n->kind == SW_NODE_RUN;
+                                        : n->kind == SW_NODE_RUN;
     if (n->kind == SW_NODE_RUN)
         r->high = (int64_t)n->unit;
     if (n->kind == SW_NODE_REPEAT) {
@@ -505,9 +512,13 @@ static sw_layout_t *layout_of(const sw_build_t *b, sw_layout_place_t root,
     sw_layout_t *l = malloc(bytes);
     if (!l)
         return NULL;
-    *l = (sw_layout_t){.bytes = bytes, .size = b->node[root.node].size,
-                       .extent = extent, .at = root.at, .nodes = nodes,
-                       .root = kept[root.node].as, .words = words};
+    *l = (sw_layout_t){.bytes = bytes,
+                       .size = b->node[root.node].size,
+                       .extent = extent,
+                       .at = root.at,
+                       .nodes = nodes,
+                       .root = kept[root.node].as,
+                       .words = words};
     for (uint32_t i = 0; i <= root.node; i++) {
         const sw_layout_node_t *n = &b->node[i];
         if (i && !kept[i].as)

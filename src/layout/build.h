@@ -15,12 +15,12 @@
 
 typedef struct {
     int64_t at;
-    uint32_t node;          /* 0: empty */
+    uint32_t node; /* 0: empty */
 } sw_layout_place_t;
 
 typedef struct sw_build sw_build_t;
 
-SW_API sw_build_t *sw_build_new(void);      /* NULL: no memory */
+SW_API sw_build_t *sw_build_new(void); /* NULL: no memory */
 
 SW_API sw_layout_place_t sw_build_run(sw_build_t *b, uint64_t bytes);
 SW_API sw_layout_place_t sw_build_repeat(sw_build_t *b, int64_t count,

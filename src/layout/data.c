@@ -45,8 +45,7 @@ static bool fits(const sw_layout_t *l, int64_t count, uint64_t span,
 {
     int64_t high, all;
     uint64_t data;
-    if (count <= 0 ||
-        __builtin_mul_overflow(l->size, (uint64_t)count, &data) ||
+    if (count <= 0 || __builtin_mul_overflow(l->size, (uint64_t)count, &data) ||
         data < bytes || __builtin_mul_overflow(l->extent, count, &all) ||
         all >= BEYOND || all <= -BEYOND)
         return false;
@@ -54,13 +53,12 @@ static bool fits(const sw_layout_t *l, int64_t count, uint64_t span,
     return (uint64_t)(high - *low) == span;
 }
 
-int sw_data_find(const sw_peer_t *owner, const sw_shown_t *shown,
-                 size_t bytes, sw_data_t *to)
+int sw_data_find(const sw_peer_t *owner, const sw_shown_t *shown, size_t bytes,
+                 sw_data_t *to)
 {
     uint64_t span = owner->card.arena_span;
     errno = EBADMSG;
-    if (!owner->arena || shown->span > span ||
-        shown->at > span - shown->span)
+    if (!owner->arena || shown->span > span || shown->at > span - shown->span)
         return -1;
     *to = (sw_data_t){.at = owner->arena + shown->at};
     if (!shown->serial)

@@ -14,14 +14,14 @@
 #include "node/arena/show.h"
 
 typedef struct {
-    char *at;                   /* of the first element, or of the first byte */
-    const sw_layout_t *layout;  /* `count` elements of it; NULL: contiguous   */
+    char *at;                  /* of the first element, or of the first byte */
+    const sw_layout_t *layout; /* `count` elements of it; NULL: contiguous */
     int64_t count;
 } sw_data_t;
 
 typedef struct {
-    uint64_t at, span;          /* from the first byte to the last            */
-    uint64_t layout, serial;    /* where the layout lies; 0: contiguous       */
+    uint64_t at, span;       /* from the first byte to the last */
+    uint64_t layout, serial; /* where the layout lies; 0: contiguous */
     int64_t count;
 } sw_shown_t;
 

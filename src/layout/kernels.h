@@ -15,7 +15,7 @@ static inline void NAME(short)(char *at, char *data, size_t n)
     size_t i = 0;
     for (; i + 8 <= n; i += 8)
         SW_MOVE(at + i, data + i, 8);
-    if (i < n)                      /* n > 8 */
+    if (i < n) /* n > 8 */
         SW_MOVE(at + n - 8, data + n - 8, 8);
 }
 
@@ -31,14 +31,26 @@ static inline void NAME(one)(char *at, char *data, size_t n)
         SW_MOVE(at, data, n);
 }
 
-#define EACH(N)                                                         \
-    case N:                                                             \
-        for (int64_t i = 0; i < count; i++)                             \
-            SW_MOVE(PLACE(i), data + i * N, N);                         \
+#define EACH(N)                                 \
+    case N:                                     \
+        for (int64_t i = 0; i < count; i++)     \
+            SW_MOVE(PLACE(i), data + i * N, N); \
         return;
-#define EVERY                                                           \
-    EACH(1) EACH(2) EACH(4) EACH(8) EACH(12) EACH(16) EACH(20) EACH(24) \
-    EACH(32) EACH(40) EACH(48) EACH(64) EACH(72) EACH(96)
+#define EVERY                                                \
+    EACH(1)                                                  \
+        EACH(2)                                              \
+            EACH(4)                                          \
+                EACH(8)                                      \
+                    EACH(12)                                 \
+                        EACH(16)                             \
+                            EACH(20)                         \
+                                EACH(24)                     \
+                                    EACH(32)                 \
+                                        EACH(40)             \
+                                            EACH(48)         \
+                                                EACH(64)     \
+                                                    EACH(72) \
+                                                        EACH(96)
 
 /* `count` runs of n bytes, `stride` apart. */
 static void NAME(strided)(char *at, int64_t count, int64_t stride, size_t n,
@@ -68,12 +80,12 @@ static void NAME(indexed)(char *at, int64_t count, const int64_t *offset,
 
 /* `rows` rows of `count` runs of n bytes each, the rows so close to each other
  * that their runs share cache lines: as many rows at once as fill them. */
-#define WEAVE(N)                                                        \
-    case N:                                                             \
-        for (int64_t j = 0; j < count; j++)                             \
-            for (int64_t i = 0; i < rows; i++)                          \
-                SW_MOVE(at + i * apart + j * stride,                    \
-                        data + (size_t)i * row + (size_t)j * N, N);     \
+#define WEAVE(N)                                                    \
+    case N:                                                         \
+        for (int64_t j = 0; j < count; j++)                         \
+            for (int64_t i = 0; i < rows; i++)                      \
+                SW_MOVE(at + i * apart + j * stride,                \
+                        data + (size_t)i * row + (size_t)j * N, N); \
         return;
 
 static void NAME(woven)(char *at, int64_t rows, int64_t apart, size_t row,

@@ -38,26 +38,26 @@ typedef enum {
 
 typedef struct {
     uint32_t kind;
-    uint32_t child;     /* REPEAT: a node; BLOCKS, LIST: the first word    */
+    uint32_t child; /* REPEAT: a node; BLOCKS, LIST: the first word */
     int64_t count;
-    int64_t stride;     /* REPEAT: bytes                                   */
-    uint64_t unit;      /* bytes of a run; of REPEAT: data of the child    */
-    uint64_t size;      /* bytes of data in all                            */
+    int64_t stride; /* REPEAT: bytes */
+    uint64_t unit;  /* bytes of a run; of REPEAT: data of the child */
+    uint64_t size;  /* bytes of data in all */
 } sw_layout_node_t;
 
 /* Words of an entry of a LIST. */
 enum { SW_ENTRY_AT, SW_ENTRY_BEFORE, SW_ENTRY_NODE, SW_ENTRY_WORDS };
 
 typedef struct {
-    uint64_t bytes;             /* of the whole block                      */
-    uint64_t serial;            /* of its process; 0: not shared           */
-    _Atomic uint32_t users;     /* in its own process: see share.h         */
+    uint64_t bytes;         /* of the whole block */
+    uint64_t serial;        /* of its process; 0: not shared */
+    _Atomic uint32_t users; /* in its own process: see share.h */
     uint32_t reserved;
-    uint64_t size;              /* data of an element                      */
-    uint64_t runs;              /* in so many pieces                       */
-    int64_t extent;             /* from an element to the next             */
-    int64_t at;                 /* where the root begins                   */
-    int64_t low, high;          /* the bytes of an element lie in between  */
+    uint64_t size;     /* data of an element */
+    uint64_t runs;     /* in so many pieces */
+    int64_t extent;    /* from an element to the next */
+    int64_t at;        /* where the root begins */
+    int64_t low, high; /* the bytes of an element lie in between */
     uint32_t root, nodes;
     uint64_t words;
     sw_layout_node_t node[];
@@ -69,8 +69,8 @@ static inline const int64_t *sw_layout_words(const sw_layout_t *l)
 }
 
 /* The lowest and the highest of n offsets, n > 0. */
-static inline void sw_layout_offsets_span(const int64_t *at, int64_t n, int64_t *low,
-                                   int64_t *high)
+static inline void sw_layout_offsets_span(const int64_t *at, int64_t n,
+                                          int64_t *low, int64_t *high)
 {
     *low = *high = at[0];
     for (int64_t i = 1; i < n; i++) {

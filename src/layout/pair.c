@@ -89,10 +89,10 @@ static inline void copy_short(char *to, const char *from, size_t n)
         memcpy(to + n - 8, from + n - 8, 8);
 }
 
-#define EACH(N)                                                         \
-    case N:                                                             \
-        for (int64_t i = 0; i < count; i++)                             \
-            memcpy(to + i * there, from + i * here, N);                 \
+#define EACH(N)                                         \
+    case N:                                             \
+        for (int64_t i = 0; i < count; i++)             \
+            memcpy(to + i * there, from + i * here, N); \
         return;
 
 /* `count` runs of n bytes, `here` and `there` bytes apart. */
@@ -100,7 +100,12 @@ static void copy_row(char *to, int64_t there, const char *from, int64_t here,
                      int64_t count, size_t n)
 {
     switch (n) {
-        EACH(40) EACH(48) EACH(64) EACH(72) EACH(96) EACH(128)
+        EACH(40)
+            EACH(48)
+                EACH(64)
+                    EACH(72)
+                        EACH(96)
+                            EACH(128)
     }
     for (int64_t i = 0; i < count; i++)
         if (n <= SHORT)
@@ -130,8 +135,8 @@ void sw_pair_copy(const sw_nest_t *from, const char *source,
             left -= (uint64_t)runs * from->run;
             continue;
         }
-        uint64_t piece = sw_min(sw_min(from->run - s.inside,
-                                       to->run - t.inside), left);
+        uint64_t piece = sw_min(
+            sw_min(from->run - s.inside, to->run - t.inside), left);
         memcpy(t.at + t.inside, s.at + s.inside, piece);
         s.inside += piece;
         t.inside += piece;

@@ -11,14 +11,14 @@
 
 #include "layout.h"
 
-#define SW_NEST 6       /* levels of repetition */
+#define SW_NEST 6 /* levels of repetition */
 
 typedef struct {
-    uint64_t run;       /* bytes */
+    uint64_t run; /* bytes */
     int levels;
     struct {
         int64_t count, stride;
-    } level[SW_NEST];   /* the innermost first */
+    } level[SW_NEST]; /* the innermost first */
 } sw_nest_t;
 
 /* The node `n` (of `l`, or above its root) as a nest; false: it is none. */

@@ -5,7 +5,7 @@
 
 typedef struct {
     const sw_layout_t *l;
-    uint64_t left;              /* bytes of data to come */
+    uint64_t left; /* bytes of data to come */
     sw_os_piece_t *piece;
     int n;
     sw_pieces_func_t *take;
@@ -58,8 +58,11 @@ int sw_layout_pieces(const sw_layout_t *l, uint64_t base, int64_t count,
                      uint64_t bytes, sw_pieces_func_t *take, void *context)
 {
     sw_os_piece_t piece[SW_PIECES];
-    walk_t w = {.l = l, .left = bytes,
-                .piece = piece, .take = take, .context = context};
+    walk_t w = {.l = l,
+                .left = bytes,
+                .piece = piece,
+                .take = take,
+                .context = context};
     for (int64_t i = 0; i < count && w.left && !w.result; i++)
         node(&w, &l->node[l->root], (int64_t)base + i * l->extent + l->at);
     flush(&w);

@@ -59,7 +59,8 @@ static bool blocks(const sw_layout_t *l, const sw_layout_node_t *n, span_t *s)
         return false;
     span_t run = {0, (int64_t)n->unit};
     int64_t low, high;
-    sw_layout_offsets_span(sw_layout_words(l) + n->child, n->count, &low, &high);
+    sw_layout_offsets_span(sw_layout_words(l) + n->child, n->count, &low,
+                           &high);
     return widen(s, run, low) && widen(s, run, high);
 }
 
@@ -90,19 +91,14 @@ static bool node(const sw_layout_t *l, uint32_t i, const span_t *span,
     if (n->size >= (uint64_t)BEYOND)
         return false;
     switch (n->kind) {
-    case SW_NODE_EMPTY:
-        return i == 0 && n->size == 0;
+    case SW_NODE_EMPTY: return i == 0 && n->size == 0;
     case SW_NODE_RUN:
         s->high = (int64_t)n->unit;
         return n->unit && n->size == n->unit;
-    case SW_NODE_REPEAT:
-        return repeat(l, i, span, s);
-    case SW_NODE_BLOCKS:
-        return blocks(l, n, s);
-    case SW_NODE_LIST:
-        return list(l, i, span, s);
-    default:
-        return false;
+    case SW_NODE_REPEAT: return repeat(l, i, span, s);
+    case SW_NODE_BLOCKS: return blocks(l, n, s);
+    case SW_NODE_LIST: return list(l, i, span, s);
+    default: return false;
     }
 }
 
@@ -125,7 +121,6 @@ bool sw_layout_valid(const sw_layout_t *l, uint64_t bytes)
     int64_t low, high;
     return valid && l->size == l->node[l->root].size &&
            !__builtin_add_overflow(root.low, l->at, &low) &&
-           !__builtin_add_overflow(root.high, l->at, &high) &&
-           low == l->low && high == l->high && l->extent < BEYOND &&
-           l->extent > -BEYOND;
+           !__builtin_add_overflow(root.high, l->at, &high) && low == l->low &&
+           high == l->high && l->extent < BEYOND && l->extent > -BEYOND;
 }

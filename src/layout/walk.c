@@ -36,7 +36,7 @@ static int64_t entry_at(const sw_layout_t *l, const sw_layout_node_t *n,
 {
     const int64_t *entry = sw_layout_words(l) + n->child;
     int64_t low = 0, high = n->count - 1;
-    while (low < high) {            /* the last that begins at or before */
+    while (low < high) { /* the last that begins at or before */
         int64_t middle = (low + high + 1) / 2;
         if ((uint64_t)entry[middle * SW_ENTRY_WORDS + SW_ENTRY_BEFORE] > from)
             high = middle - 1;
@@ -63,14 +63,17 @@ static int64_t entry_at(const sw_layout_t *l, const sw_layout_node_t *n,
 static sw_layout_node_t elements(const sw_layout_t *l, int64_t count)
 {
     const sw_layout_node_t *root = &l->node[l->root];
-    sw_layout_node_t n = {.kind = SW_NODE_REPEAT, .child = l->root,
-                          .count = count, .stride = l->extent, .unit = l->size,
+    sw_layout_node_t n = {.kind = SW_NODE_REPEAT,
+                          .child = l->root,
+                          .count = count,
+                          .stride = l->extent,
+                          .unit = l->size,
                           .size = (uint64_t)count * l->size};
     if (count == 1)
         return *root;
     if (root->kind == SW_NODE_RUN && l->extent == (int64_t)root->unit)
-        return (sw_layout_node_t){.kind = SW_NODE_RUN, .unit = n.size,
-                                  .size = n.size};
+        return (sw_layout_node_t){
+            .kind = SW_NODE_RUN, .unit = n.size, .size = n.size};
     if (root->kind == SW_NODE_REPEAT &&
         l->extent == root->count * root->stride) {
         n.child = root->child;
@@ -140,8 +143,7 @@ static void transfer(here_t from, here_t to, uint64_t begin, uint64_t end);
 
 /* Two lists, as far as their entries are of the same sizes: entry by entry.
  * Returns where that ends. */
-static uint64_t by_entries(here_t from, here_t to, uint64_t begin,
-                           uint64_t end)
+static uint64_t by_entries(here_t from, here_t to, uint64_t begin, uint64_t end)
 {
     if (from.n->kind != SW_NODE_LIST || to.n->kind != SW_NODE_LIST ||
         from.n->size < (uint64_t)from.n->count * ENTRY)

@@ -24,8 +24,8 @@ static void NAME(children)(const sw_layout_t *l, const sw_layout_node_t *n,
     bool woven = rows && close_rows(n->stride, c->count, c->stride);
     for (int64_t some; woven && count > 0; count -= some) {
         some = rows_of_line(at, n->stride, count);
-        NAME(woven)(at, some, n->stride, n->unit, c->count, c->stride,
-                    g->unit, data);
+        NAME(woven)(at, some, n->stride, n->unit, c->count, c->stride, g->unit,
+                    data);
         at += some * n->stride;
         data += (size_t)some * n->unit;
     }
@@ -43,12 +43,8 @@ static void NAME(whole)(const sw_layout_t *l, const sw_layout_node_t *n,
                         char *at, char *data)
 {
     switch (n->kind) {
-    case SW_NODE_RUN:
-        NAME(one)(at, data, n->unit);
-        break;
-    case SW_NODE_REPEAT:
-        NAME(children)(l, n, at, n->count, data);
-        break;
+    case SW_NODE_RUN: NAME(one)(at, data, n->unit); break;
+    case SW_NODE_REPEAT: NAME(children)(l, n, at, n->count, data); break;
     case SW_NODE_BLOCKS:
         NAME(indexed)(at, n->count, sw_layout_words(l) + n->child, n->unit,
                       data);
@@ -81,11 +77,10 @@ static void NAME(child)(const sw_layout_t *l, const sw_layout_node_t *n,
     uint64_t end = to - begin < n->unit ? to - begin : n->unit;
     data += begin + first - from;
     if (n->kind == SW_NODE_BLOCKS)
-        NAME(one)(at + sw_layout_words(l)[n->child + (uint64_t)i] + first,
-                  data, end - first);
+        NAME(one)(at + sw_layout_words(l)[n->child + (uint64_t)i] + first, data,
+                  end - first);
     else
-        NAME(part)(l, &l->node[n->child], at + i * n->stride, first, end,
-                   data);
+        NAME(part)(l, &l->node[n->child], at + i * n->stride, first, end, data);
 }
 
 /* REPEAT and BLOCKS. */
@@ -99,8 +94,8 @@ static void NAME(some)(const sw_layout_t *l, const sw_layout_node_t *n,
         char *place = data + ((uint64_t)i * n->unit - from);
         if (n->kind == SW_NODE_BLOCKS)
             NAME(indexed)(at, last - i,
-                          sw_layout_words(l) + n->child + (uint64_t)i,
-                          n->unit, place);
+                          sw_layout_words(l) + n->child + (uint64_t)i, n->unit,
+                          place);
         else
             NAME(children)(l, n, at + i * n->stride, last - i, place);
         i = last;
@@ -113,8 +108,7 @@ static void NAME(entries)(const sw_layout_t *l, const sw_layout_node_t *n,
                           char *at, uint64_t from, uint64_t to, char *data)
 {
     int64_t low = entry_at(l, n, from);
-    const int64_t *entry = sw_layout_words(l) + n->child +
-                           low * SW_ENTRY_WORDS;
+    const int64_t *entry = sw_layout_words(l) + n->child + low * SW_ENTRY_WORDS;
     for (; low < n->count && (uint64_t)entry[SW_ENTRY_BEFORE] < to;
          low++, entry += SW_ENTRY_WORDS) {
         const sw_layout_node_t *c = &l->node[entry[SW_ENTRY_NODE]];

@@ -40,8 +40,8 @@ static void halve(work_t *w, int begin, int end)
     halve(w, middle, end);
 }
 
-void sw_bipartition(const sw_web_t *web, const sw_seats_t *seats,
-                    sw_cut_t *cut, void *context, int *at)
+void sw_bipartition(const sw_web_t *web, const sw_seats_t *seats, sw_cut_t *cut,
+                    void *context, int *at)
 {
     work_t w = {.seats = seats, .cut = cut ? cut : grow, .context = context};
     sw_halves_start(web, &w.halves);

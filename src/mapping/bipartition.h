@@ -17,7 +17,7 @@ typedef void sw_cut_t(sw_halves_t *h, int begin, int middle, int end,
                       void *context);
 
 /* Fill at[v], the seat of vertex v. `cut`: NULL for halves that grow. */
-void sw_bipartition(const sw_web_t *web, const sw_seats_t *seats,
-                    sw_cut_t *cut, void *context, int *at);
+void sw_bipartition(const sw_web_t *web, const sw_seats_t *seats, sw_cut_t *cut,
+                    void *context, int *at);
 
 #endif

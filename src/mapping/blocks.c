@@ -11,20 +11,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BUDGET = 20000 };        /* cuts that are looked at */
-enum { LEVELS = 16 };           /* of several parts, at most */
+enum { BUDGET = 20000 }; /* cuts that are looked at */
+enum { LEVELS = 16 };    /* of several parts, at most */
 
 typedef int sizes_t[SW_LATTICE_DIMS];
 
 typedef struct {
     const sw_lattice_t *lattice;
     int levels;
-    int parts[LEVELS];                  /* of each part of the level above  */
+    int parts[LEVELS]; /* of each part of the level above */
     int price[LEVELS];
-    sizes_t size[LEVELS + 1];           /* of the boxes on each level       */
+    sizes_t size[LEVELS + 1]; /* of the boxes on each level */
     sizes_t best[LEVELS + 1];
     int64_t cost;
-    int left;                           /* of the budget                    */
+    int left; /* of the budget */
     bool found;
 } search_t;
 

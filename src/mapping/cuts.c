@@ -64,8 +64,8 @@ static bool in_the_middle(const walk_t *w, int volume, int *dimension, int *at)
     int size[SW_LATTICE_DIMS], best = -1;
     for (int d = 0; d < w->lattice->ndims; d++) {
         size[d] = w->box.end[d] - w->box.begin[d];
-        if (size[d] > 1 && (best < 0 || sw_lattice_is_longer(w->lattice, size,
-                                                             d, best)))
+        if (size[d] > 1 &&
+            (best < 0 || sw_lattice_is_longer(w->lattice, size, d, best)))
             best = d;
     }
     if (best < 0)

@@ -9,8 +9,9 @@
 
 static bool before(sw_gain_t a, sw_gain_t b)
 {
-    return a.gain != b.gain ? a.gain > b.gain :
-           a.stamp != b.stamp ? a.stamp > b.stamp : a.vertex < b.vertex;
+    return a.gain != b.gain     ? a.gain > b.gain
+           : a.stamp != b.stamp ? a.stamp > b.stamp
+                                : a.vertex < b.vertex;
 }
 
 void sw_gains_push(sw_gains_t *heap, sw_gain_t one)

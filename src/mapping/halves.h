@@ -28,8 +28,8 @@ void sw_gains_pop(sw_gains_t *heap);
 
 typedef struct {
     const sw_web_t *web;
-    int *vertex, *place;        /* place[v]: where v stands in vertex[]     */
-    int64_t *gain;              /* of each vertex                           */
+    int *vertex, *place; /* place[v]: where v stands in vertex[] */
+    int64_t *gain;       /* of each vertex */
     bool *taken;
     sw_gains_t heap;
 } sw_halves_t;

@@ -35,7 +35,7 @@ typedef struct {
      * NULL: one step each way along each dimension. */
     const int *offset;
     int offsets;
-    int crossing[SW_LATTICE_DIMS];  /* messages of a cell through a plane */
+    int crossing[SW_LATTICE_DIMS]; /* messages of a cell through a plane */
 } sw_lattice_t;
 
 /* Twice `crossing`; 1 in a dimension through whose planes no message goes. */
@@ -70,8 +70,7 @@ typedef struct {
 } sw_lattice_box_t;
 
 sw_lattice_box_t sw_lattice_whole(const sw_lattice_t *lattice);
-int sw_lattice_volume(const sw_lattice_t *lattice,
-                      const sw_lattice_box_t *box);
+int sw_lattice_volume(const sw_lattice_t *lattice, const sw_lattice_box_t *box);
 /* Write the cells of a box, line by line, the dimension with the fewest
  * messages slowest; each line runs against the one before. Returns how many. */
 int sw_lattice_snake(const sw_lattice_t *lattice, const sw_lattice_box_t *box,

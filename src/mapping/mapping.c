@@ -17,9 +17,9 @@ typedef struct {
     sw_seats_t seats;
     const sw_web_t *web;
     sw_mapping_t *told;
-    int *at;                    /* the best so far: the seat of a vertex */
-    int *try;                   /* a candidate                           */
-    bool better;                /* than the members' own order           */
+    int *at;     /* the best so far: the seat of a vertex */
+    int *try;    /* a candidate */
+    bool better; /* than the members' own order */
 } choice_t;
 
 static void begin(choice_t *c, const sw_web_t *web, const sw_seat_t *seat,

@@ -19,7 +19,7 @@ enum { SW_MAPPING_MOST = 1 << 20, SW_MAPPING_LINKS = 1 << 24 };
 /* Costs are those of web.h; `across` is the amount that crosses nodes. */
 typedef struct {
     int64_t cost, across;
-    int64_t cost_before, across_before;     /* of the members' own order */
+    int64_t cost_before, across_before; /* of the members' own order */
 } sw_mapping_t;
 
 /* Fill rank[m], the new rank of member m, and return true. False: no order

@@ -29,7 +29,8 @@ void sw_seats_sort(const sw_seat_t *seat, int n, sw_seats_t *to)
     named_t *all = sw_array_zeroed(count, sizeof *all);
     for (int i = 0; i < n; i++)
         all[i] = (named_t){{seat[i].node, seat[i].package, seat[i].numa,
-                            seat[i].l3, seat[i].core}, i};
+                            seat[i].l3, seat[i].core},
+                           i};
     qsort(all, count, sizeof *all, compare);
     *to = (sw_seats_t){.n = n, .levels = SW_SEAT_LEVELS, .price = prices};
     to->member = sw_array_zeroed(count, sizeof *to->member);

@@ -24,17 +24,17 @@ typedef struct {
     int16_t package, numa, l3, core;
 } sw_seat_t;
 
-enum { SW_SEAT_LEVELS = 5 };    /* node, package, NUMA node, L3 cache, core */
+enum { SW_SEAT_LEVELS = 5 }; /* node, package, NUMA node, L3 cache, core */
 
 /* A message pays the price of the outermost level that it crosses. Prices are
  * whole and never ascend. */
 typedef struct {
     int n, levels;
-    int node;                   /* the level of nodes; -1: all are one      */
-    int *member;                /* [n]: the one there before the mapping    */
-    int *of;                    /* [n]: the seat of a member                */
-    int *part;                  /* [n][levels]: the first seat of its part  */
-    const int *price;           /* [levels + 1]: the last is for no level   */
+    int node;         /* the level of nodes; -1: all are one */
+    int *member;      /* [n]: the one there before the mapping */
+    int *of;          /* [n]: the seat of a member */
+    int *part;        /* [n][levels]: the first seat of its part */
+    const int *price; /* [levels + 1]: the last is for no level */
 } sw_seats_t;
 
 /* Sort n members' seats, with prices of twice the weights of

@@ -73,7 +73,7 @@ bool sw_lattice_strips(const sw_lattice_t *g, const sw_seats_t *seats,
     int others[SW_LATTICE_DIMS], count = 0, done = 0;
     for (int d = 1; d < g->ndims; d++)
         along = sw_lattice_is_longer(g, g->dims, d, along) ? d : along;
-    for (int d = 0; d < g->ndims; d++) {        /* by ascending length */
+    for (int d = 0; d < g->ndims; d++) { /* by ascending length */
         int at = count;
         if (d == along)
             continue;

@@ -11,7 +11,7 @@ typedef struct {
     const sw_web_t *web;
     const sw_seats_t *seats;
     int64_t effort;
-    int *at, *sits;             /* the seat of a vertex, and its vertex     */
+    int *at, *sits; /* the seat of a vertex, and its vertex */
 } table_t;
 
 /* Give v the best seat of the part, on this level, in which `near` lies. */
@@ -21,7 +21,8 @@ static bool move(table_t *t, int v, int level, int near)
     int from = t->at[v], best = -1;
     int64_t most = 0;
     for (int to = first; to < t->seats->n && t->effort > 0 &&
-                         sw_seats_part(t->seats, to, level) == first; to++) {
+                         sw_seats_part(t->seats, to, level) == first;
+         to++) {
         int other = t->sits[to];
         int64_t saved = sw_web_saving(t->web, t->seats, t->at, v, other,
                                       &t->effort);
@@ -53,8 +54,8 @@ static bool improve(table_t *t, int v)
     return false;
 }
 
-int64_t sw_swaps(const sw_web_t *web, const sw_seats_t *seats,
-                 int64_t effort, const int *list, int count, int *at)
+int64_t sw_swaps(const sw_web_t *web, const sw_seats_t *seats, int64_t effort,
+                 const int *list, int count, int *at)
 {
     table_t t = {web, seats, effort, at,
                  sw_array_zeroed((size_t)web->n, sizeof *t.sits)};

@@ -13,7 +13,7 @@
 /* at[v] is the seat of vertex v. The `count` vertices in the list (NULL: the
  * first so many) look for others. `effort`: so many links are looked at.
  * Returns what is left of it. */
-int64_t sw_swaps(const sw_web_t *web, const sw_seats_t *seats,
-                 int64_t effort, const int *list, int count, int *at);
+int64_t sw_swaps(const sw_web_t *web, const sw_seats_t *seats, int64_t effort,
+                 const int *list, int count, int *at);
 
 #endif

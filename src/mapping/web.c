@@ -28,8 +28,7 @@ void sw_web_of_lattice(const sw_lattice_t *g, sw_web_t *to)
     to->to = sw_array_zeroed(2 * n * (size_t)g->ndims + 1, sizeof *to->to);
     for (int cell = 0; cell < g->n; cell++) {
         to->first[cell] = links;
-        for (int d = g->ndims - 1, stride = 1; d >= 0;
-             stride *= g->dims[d--])
+        for (int d = g->ndims - 1, stride = 1; d >= 0; stride *= g->dims[d--])
             for (int by = -1; by <= 1; by += 2) {
                 int other = beside(g, cell, d, stride, by);
                 if (other >= 0)
@@ -80,8 +79,8 @@ void sw_web_free(sw_web_t *web)
     free(web->amount);
 }
 
-int64_t sw_web_cost(const sw_web_t *web, const sw_seats_t *seats,
-                    const int *at, int64_t *across)
+int64_t sw_web_cost(const sw_web_t *web, const sw_seats_t *seats, const int *at,
+                    int64_t *across)
 {
     int64_t cost = 0;
     *across = 0;

@@ -18,9 +18,9 @@
 
 typedef struct {
     int n;
-    size_t *first;              /* [n + 1]                                  */
+    size_t *first; /* [n + 1] */
     int *to;
-    int *amount;                /* NULL: each link is 1                     */
+    int *amount; /* NULL: each link is 1 */
 } sw_web_t;
 
 /* The faces of a lattice: a message in each direction along each dimension. */
@@ -65,7 +65,7 @@ static inline int64_t sw_web_saving(const sw_web_t *web,
 }
 
 /* What a placement costs; *across: the amount that crosses nodes. */
-int64_t sw_web_cost(const sw_web_t *web, const sw_seats_t *seats,
-                    const int *at, int64_t *across);
+int64_t sw_web_cost(const sw_web_t *web, const sw_seats_t *seats, const int *at,
+                    int64_t *across);
 
 #endif

@@ -22,13 +22,13 @@
 #include "node/base/base.h"
 
 enum {
-    SW_CELL_DATA,       /* the payload is the message                        */
-    SW_CELL_OFFER,      /* the payload tells where the message lies          */
-    SW_CELL_PULL,       /* between the rooms above: none of the program's    */
-    SW_CELL_PIECE,      /* the same                                          */
-    SW_CELL_SKIP,       /* the next message is at the ring's beginning       */
-    SW_CELL_CHAIN,      /* ... in a chunk, whose offset is the payload       */
-    SW_CELL_RETURN,     /* ... in the ring again, behind SW_CELL_CHAIN       */
+    SW_CELL_DATA,   /* the payload is the message */
+    SW_CELL_OFFER,  /* the payload tells where the message lies */
+    SW_CELL_PULL,   /* between the rooms above: none of the program's */
+    SW_CELL_PIECE,  /* the same */
+    SW_CELL_SKIP,   /* the next message is at the ring's beginning */
+    SW_CELL_CHAIN,  /* ... in a chunk, whose offset is the payload */
+    SW_CELL_RETURN, /* ... in the ring again, behind SW_CELL_CHAIN */
     SW_CELL_KINDS,
 };
 

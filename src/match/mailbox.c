@@ -16,7 +16,7 @@
 typedef struct {
     sw_pipe_in_t pipe;
     int place;
-    unsigned empty;             /* looks in vain, one after another         */
+    unsigned empty; /* looks in vain, one after another */
 } in_t;
 
 size_t sw_mailbox_most;
@@ -28,19 +28,19 @@ static sw_mailbox_t *mine;
 static uint64_t mine_at;
 static uint32_t cells;
 static int places, me;
-static const sw_peer_t **peer_at;   /* [places]                             */
-static in_t **in_at;            /* [places], NULL: it has not sent yet      */
-static in_t **ins;              /* those that have sent                     */
+static const sw_peer_t **peer_at; /* [places] */
+static in_t **in_at;              /* [places], NULL: it has not sent yet */
+static in_t **ins;                /* those that have sent */
 static unsigned in_count, swept;
-static uint64_t met[SW_MAILBOX_PLACES / 64];    /* bits of `ins`            */
+static uint64_t met[SW_MAILBOX_PLACES / 64]; /* bits of `ins` */
 
 /* All pipes into a process take about 4 MiB at the most. But each has room for
  * messages of two KiB. */
 static uint32_t cells_for(int n)
 {
     uint32_t most = 1024;
-    while (most > 128 && (size_t)n * most * sizeof(sw_cell_t) >
-                             ((size_t)4 << 20))
+    while (most > 128 &&
+           (size_t)n * most * sizeof(sw_cell_t) > ((size_t)4 << 20))
         most /= 2;
     return most;
 }

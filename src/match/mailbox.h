@@ -36,12 +36,12 @@ typedef struct {
 /* A sender's way into another process's mailbox. */
 typedef struct {
     sw_pipe_out_t pipe;
-    sw_mailbox_t *mailbox;      /* NULL: it was never needed               */
+    sw_mailbox_t *mailbox; /* NULL: it was never needed */
     _Atomic uint64_t *rung;
     uint64_t bit;
     const sw_peer_t *peer;
-    uint64_t offset;            /* of the mailbox in the peer's segment    */
-    uint64_t came;              /* sw_mailbox_came at the last message     */
+    uint64_t offset; /* of the mailbox in the peer's segment */
+    uint64_t came;   /* sw_mailbox_came at the last message */
 } sw_mailbox_out_t;
 
 /* This process's mailbox, for so many places: its offset in the segment; 0:
@@ -69,8 +69,7 @@ static inline sw_mailbox_out_t *sw_mailbox_to(int place)
 }
 
 /* Cells for a message; NULL: there is no place now. */
-static inline sw_cell_t *sw_mailbox_reserve(sw_mailbox_out_t *out,
-                                            size_t bytes)
+static inline sw_cell_t *sw_mailbox_reserve(sw_mailbox_out_t *out, size_t bytes)
 {
     return sw_pipe_reserve(&out->pipe, bytes);
 }

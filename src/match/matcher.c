@@ -116,8 +116,7 @@ static int by_order(const void *a, const void *b)
 
 static void no_memory(void)
 {
-    sw_say("out of memory: %zu messages wait for receives",
-           early.waiting);
+    sw_say("out of memory: %zu messages wait for receives", early.waiting);
     abort();
 }
 
@@ -331,7 +330,8 @@ static bool take(int place, const sw_cell_t *cell)
     }
     const sw_envelope_t e = {
         .pattern = {cell->context, cell->source, cell->tag},
-        .place = place, .kind = sw_cell_kind(cell),
+        .place = place,
+        .kind = sw_cell_kind(cell),
         .bytes = sw_cell_bytes(cell)};
     return sw_matcher_local(&e, cell->payload);
 }

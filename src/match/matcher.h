@@ -21,44 +21,44 @@
 #include "pattern.h"
 
 typedef struct {
-    sw_pattern_t pattern;       /* without any                              */
-    int32_t place;              /* the sender's, on the node                */
-    uint32_t kind;              /* SW_CELL_DATA or SW_CELL_OFFER            */
-    uint32_t bytes;             /* of the payload                           */
+    sw_pattern_t pattern; /* without any */
+    int32_t place;        /* the sender's, on the node */
+    uint32_t kind;        /* SW_CELL_DATA or SW_CELL_OFFER */
+    uint32_t bytes;       /* of the payload */
 } sw_envelope_t;
 
 /* A receive begins with this. */
 typedef struct {
     sw_queued_t queued;
     sw_pattern_t pattern;
-    bool elsewhere;             /* another matcher has it, too              */
+    bool elsewhere; /* another matcher has it, too */
 } sw_posted_t;
 
 /* A message that waits. */
 typedef struct sw_early {
-    sw_queued_t queued[4];      /* one for each pattern that it matches     */
+    sw_queued_t queued[4]; /* one for each pattern that it matches */
     sw_envelope_t envelope;
-    struct sw_early *after;     /* spare, or held up                        */
-    void *proxy;                /* held up: the room above has asked for an
+    struct sw_early *after; /* spare, or held up */
+    void *proxy;            /* held up: the room above has asked for an
                                  * empty message that stands for it with the
-                                 * other matcher; what it notes of that     */
-    bool proxied;               /* that message is with the other matcher   */
-    bool unproxied;             /* there can be none                        */
+                                 * other matcher; what it notes of that */
+    bool proxied;           /* that message is with the other matcher */
+    bool unproxied;         /* there can be none */
     char payload[];
 } sw_early_t;
 
 /* What the room above does with a message that has met its receive. It must
  * copy the payload, and send nothing. */
 typedef void sw_matcher_meet_t(sw_posted_t *receive, const sw_envelope_t *e,
-                             const void *payload);
+                               const void *payload);
 extern SW_API sw_matcher_meet_t *sw_matcher_meet;
 
 /* A receive that another matcher has, too, is the earliest for a message. Whose
  * is it? `held`: the message, if it is held up, else NULL. */
 typedef enum {
-    SW_CLAIM_OURS,              /* the other matcher has given it up        */
-    SW_CLAIM_LOST,              /* it has a message from there              */
-    SW_CLAIM_LATER,             /* that is not known yet                    */
+    SW_CLAIM_OURS,  /* the other matcher has given it up */
+    SW_CLAIM_LOST,  /* it has a message from there */
+    SW_CLAIM_LATER, /* that is not known yet */
 } sw_claim_t;
 typedef sw_claim_t sw_matcher_claim_t(sw_posted_t *receive, sw_early_t *held);
 extern SW_API sw_matcher_claim_t *sw_matcher_claim;
@@ -111,10 +111,10 @@ SW_API void sw_matcher_let_go(sw_early_t *held);
 SW_API sw_posted_t *sw_matcher_open(const sw_pattern_t *message);
 
 typedef struct {
-    uint64_t messages;          /* that have come                           */
-    uint64_t early, early_bytes;    /* of these, before their receives      */
-    uint64_t waiting_most;      /* early ones at a time                     */
-    uint64_t posted_most;       /* receives at a time                       */
+    uint64_t messages;           /* that have come */
+    uint64_t early, early_bytes; /* of these, before their receives */
+    uint64_t waiting_most;       /* early ones at a time */
+    uint64_t posted_most;        /* receives at a time */
 } sw_matcher_stats_t;
 extern SW_API sw_matcher_stats_t sw_matcher_stats;
 

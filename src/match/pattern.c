@@ -37,8 +37,8 @@ static bool grow(sw_queues_t *q)
     for (size_t i = 0; i < q->buckets; i++)
         while ((queue = q->bucket[i])) {
             q->bucket[i] = queue->after;
-            sw_fifo_t **to = &bucket[sw_pattern_hash(&queue->pattern) &
-                                     (buckets - 1)];
+            sw_fifo_t *
+                *to = &bucket[sw_pattern_hash(&queue->pattern) & (buckets - 1)];
             queue->after = *to;
             *to = queue;
         }
@@ -85,8 +85,8 @@ bool sw_queues_put(sw_queues_t *q, const sw_pattern_t *p, sw_queued_t *entry,
     if (!queue)
         return false;
     sw_assert(!queue->last || queue->last->order < order);
-    *entry = (sw_queued_t){.before = queue->last, .queue = queue,
-                           .order = order};
+    *entry = (sw_queued_t){
+        .before = queue->last, .queue = queue, .order = order};
     if (queue->last)
         queue->last->next = entry;
     else

@@ -29,22 +29,22 @@ typedef struct sw_fifo sw_fifo_t;
 /* A place in a queue. */
 typedef struct sw_queued {
     struct sw_queued *next, *before;
-    sw_fifo_t *queue;           /* NULL: in none                            */
-    uint64_t order;             /* of coming, among all                     */
+    sw_fifo_t *queue; /* NULL: in none */
+    uint64_t order;   /* of coming, among all */
 } sw_queued_t;
 
 struct sw_fifo {
     sw_pattern_t pattern;
     sw_queued_t *first, *last;
-    sw_fifo_t *after;           /* in the table                             */
+    sw_fifo_t *after; /* in the table */
 };
 
 typedef struct {
     sw_fifo_t **bucket;
-    size_t buckets;             /* a power of two, or 0                     */
-    size_t queues;              /* in the table                             */
-    size_t waiting;             /* entries in all queues                    */
-    size_t wild;                /* ... of patterns with an any              */
+    size_t buckets; /* a power of two, or 0 */
+    size_t queues;  /* in the table */
+    size_t waiting; /* entries in all queues */
+    size_t wild;    /* ... of patterns with an any */
     uint64_t order;
 } sw_queues_t;
 

@@ -13,9 +13,10 @@ bool sw_pipe_open_out(sw_pipe_out_t *out, void *at, uint32_t cells)
 {
     sw_assert((cells & (cells - 1)) == 0 && cells >= 16 &&
               sw_cell_count(sw_pipe_most(cells)) < SW_PIPE_CHUNK_CELLS);
-    *out = (sw_pipe_out_t){.lines = at, .cells = cells,
-                           .ring = (sw_cell_t *)((char *)at +
-                                                 sizeof(sw_pipe_lines_t))};
+    *out = (sw_pipe_out_t){
+        .lines = at,
+        .cells = cells,
+        .ring = (sw_cell_t *)((char *)at + sizeof(sw_pipe_lines_t))};
     out->data = calloc(cells, sizeof *out->data);
     if (out->data)
         atomic_store_explicit(&out->lines->used, 1, memory_order_release);
@@ -24,9 +25,11 @@ bool sw_pipe_open_out(sw_pipe_out_t *out, void *at, uint32_t cells)
 
 void sw_pipe_open_in(sw_pipe_in_t *in, void *at, uint32_t cells, char *arena)
 {
-    *in = (sw_pipe_in_t){.lines = at, .cells = cells, .arena = arena,
-                         .ring = (sw_cell_t *)((char *)at +
-                                               sizeof(sw_pipe_lines_t))};
+    *in = (sw_pipe_in_t){
+        .lines = at,
+        .cells = cells,
+        .arena = arena,
+        .ring = (sw_cell_t *)((char *)at + sizeof(sw_pipe_lines_t))};
     sw_pipe_go(in, 0);
 }
 

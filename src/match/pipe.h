@@ -51,39 +51,39 @@ static inline size_t sw_pipe_most(uint32_t cells)
 #define SW_PIPE_CHUNKS_MAX ((size_t)256 << 20)
 
 typedef struct sw_pipe_chunk {
-    _Atomic uint32_t done;          /* the receiver is through              */
-    struct sw_pipe_chunk *next;     /* the sender's own                     */
+    _Atomic uint32_t done;      /* the receiver is through */
+    struct sw_pipe_chunk *next; /* the sender's own */
     sw_cell_t cell[];
 } sw_pipe_chunk_t;
 
-#define SW_PIPE_CHUNK_CELLS                                             \
+#define SW_PIPE_CHUNK_CELLS \
     ((uint32_t)((SW_PIPE_CHUNK - sizeof(sw_pipe_chunk_t)) / SW_LINE))
 
 /* The sender's side; private. */
 typedef struct {
     sw_cell_t *ring;
     sw_pipe_lines_t *lines;
-    uint32_t cells;             /* a power of two                           */
-    uint64_t next;              /* cells written so far                     */
-    uint64_t consumed;          /* as last read                             */
+    uint32_t cells;    /* a power of two */
+    uint64_t next;     /* cells written so far */
+    uint64_t consumed; /* as last read */
     /* Has the cell data where its turn belongs? [cells] */
     bool *data;
-    sw_pipe_chunk_t *oldest, *chunk;    /* of a chain; NULL: there is none   */
-    uint32_t at;                /* in `chunk`                               */
+    sw_pipe_chunk_t *oldest, *chunk; /* of a chain; NULL: there is none */
+    uint32_t at;                     /* in `chunk` */
     bool chained;
 } sw_pipe_out_t;
 
 /* The receiver's side; private. */
 typedef struct {
-    const sw_cell_t *cell;      /* where the next message comes             */
-    uint32_t turn;              /* with this turn                           */
+    const sw_cell_t *cell; /* where the next message comes */
+    uint32_t turn;         /* with this turn */
     uint32_t cells;
     const sw_cell_t *ring;
     sw_pipe_lines_t *lines;
-    uint64_t next;              /* cells of the ring consumed               */
-    uint64_t told;              /* ... and told to the sender               */
-    sw_pipe_chunk_t *chunk;     /* NULL: in the ring                        */
-    char *arena;                /* the sender's, as mapped here             */
+    uint64_t next;          /* cells of the ring consumed */
+    uint64_t told;          /* ... and told to the sender */
+    sw_pipe_chunk_t *chunk; /* NULL: in the ring */
+    char *arena;            /* the sender's, as mapped here */
 } sw_pipe_in_t;
 
 /* Bytes of a pipe with so many cells. */
@@ -164,8 +164,7 @@ static inline const sw_cell_t *sw_pipe_peek(sw_pipe_in_t *in)
     if (!sw_cell_is(cell, in->turn))
         return NULL;
     /* Its further lines come while the caller looks for its receive. */
-    uint32_t lines = sw_min(sw_cell_count(sw_cell_bytes(cell)),
-                            SW_PIPE_AHEAD);
+    uint32_t lines = sw_min(sw_cell_count(sw_cell_bytes(cell)), SW_PIPE_AHEAD);
     for (uint32_t i = 1; i < lines; i++)
         __builtin_prefetch(cell + i);
     return sw_likely(sw_cell_kind(cell) < SW_CELL_SKIP) ? cell
@@ -175,8 +174,7 @@ static inline const sw_cell_t *sw_pipe_peek(sw_pipe_in_t *in)
 static inline void sw_pipe_tell(sw_pipe_in_t *in)
 {
     in->told = in->next;
-    atomic_store_explicit(&in->lines->consumed, in->next,
-                          memory_order_release);
+    atomic_store_explicit(&in->lines->consumed, in->next, memory_order_release);
 }
 
 /* The ring goes on at cell number `next`. */

@@ -20,7 +20,8 @@ void sw_control_load(void)
             return;
         }
     static _Atomic bool said;
-    sw_say_once(&said, "STRAIGHTWAY_SPAN_WAY=%s is not understood: give auto, "
+    sw_say_once(&said,
+                "STRAIGHTWAY_SPAN_WAY=%s is not understood: give auto, "
                 "host, leaders or lanes (the default is kept)",
                 sw_settings.span_way);
 }
@@ -37,7 +38,8 @@ int sw_control_accelerate(int state)
         sw_control_messages(next);
     if (state == SW_ACCELERATE_LEADERS || state == SW_ACCELERATE_LANES)
         atomic_store(&sw_forced_way, state == SW_ACCELERATE_LANES
-                     ? SW_FORCE_LANES : SW_FORCE_LEADERS);
+                                         ? SW_FORCE_LANES
+                                         : SW_FORCE_LEADERS);
     else
         sw_control_load();
     atomic_store(&sw_accelerate_switch, state != 0);

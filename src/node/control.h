@@ -52,8 +52,8 @@ int sw_control_accelerate(int state);
 
 static inline bool sw_control_accelerating(void)
 {
-    return atomic_load_explicit(&sw_accelerate_switch,
-                                memory_order_relaxed) == SW_ACCELERATE_ON;
+    return atomic_load_explicit(&sw_accelerate_switch, memory_order_relaxed) ==
+           SW_ACCELERATE_ON;
 }
 
 #endif

@@ -33,9 +33,9 @@
 #endif
 
 typedef struct {
-    uint64_t **mark;        /* the thread's rseq_cs; NULL: none, read always */
-    uint64_t ticks;         /* the anchor's counter                          */
-    int64_t ps;             /* and its clock                                 */
+    uint64_t **mark; /* the thread's rseq_cs; NULL: none, read always */
+    uint64_t ticks;  /* the anchor's counter */
+    int64_t ps;      /* and its clock */
     bool met;
 } sw_cpu_clock_t;
 

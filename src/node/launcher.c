@@ -10,7 +10,10 @@
 bool sw_launcher_first_rank(void)
 {
     static const char *const names[] = {
-        "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID",
+        "OMPI_COMM_WORLD_RANK",
+        "PMI_RANK",
+        "PMIX_RANK",
+        "SLURM_PROCID",
     };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const char *rank = getenv(names[i]);
@@ -23,8 +26,11 @@ bool sw_launcher_first_rank(void)
 int sw_launcher_node_ranks(void)
 {
     static const char *const names[] = {
-        "OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "PMI_LOCAL_SIZE",
-        "MPI_LOCAL_SIZE", "SLURM_TASKS_PER_NODE",
+        "OMPI_COMM_WORLD_LOCAL_SIZE",
+        "MPI_LOCALNRANKS",
+        "PMI_LOCAL_SIZE",
+        "MPI_LOCAL_SIZE",
+        "SLURM_TASKS_PER_NODE",
     };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const char *text = getenv(names[i]);
@@ -37,8 +43,8 @@ int sw_launcher_node_ranks(void)
 const char *sw_launcher_job(void)
 {
     static const char *const names[] = {
-        "SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID",
-        "COBALT_JOBID", "JOB_ID",
+        "SLURM_JOB_ID", "PBS_JOBID",    "LSB_JOBID",
+        "FLUX_JOB_ID",  "COBALT_JOBID", "JOB_ID",
     };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const char *id = getenv(names[i]);

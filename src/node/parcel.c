@@ -24,14 +24,14 @@
 /* Of the head: so the holder's bytes begin in the block's first page. */
 #define ALIGN (2 * SW_LINE)
 
-enum { AWAY = 0, FREED = -1 };      /* else the holder's process number */
+enum { AWAY = 0, FREED = -1 }; /* else the holder's process number */
 
 typedef struct parcel {
     sw_token_t owner;
-    uint64_t bytes;                 /* that the holder may use              */
-    uint64_t stack;                 /* its offset in the arena's file       */
-    uint64_t below;                 /* on the stack: the next one's head    */
-    struct parcel *before, *after;  /* of those that a stranger holds       */
+    uint64_t bytes;                /* that the holder may use */
+    uint64_t stack;                /* its offset in the arena's file */
+    uint64_t below;                /* on the stack: the next one's head */
+    struct parcel *before, *after; /* of those that a stranger holds */
     _Atomic int32_t state;
     int32_t reserved;
 } parcel_t;
@@ -41,8 +41,8 @@ _Static_assert(sizeof(parcel_t) == HEAD, "the head is one line");
 bool sw_parcel_on;
 _Atomic bool sw_parcel_any;
 
-static sw_parcel_stack_t *_Atomic stack;    /* this process's own           */
-static sw_token_t mine;                     /* set before it                */
+static sw_parcel_stack_t *_Atomic stack; /* this process's own */
+static sw_token_t mine;                  /* set before it */
 static _Atomic int32_t me;
 static _Atomic uint64_t returns;
 
@@ -50,7 +50,7 @@ static int32_t my_number(void)
 {
     int32_t is = atomic_load_explicit(&me, memory_order_relaxed);
     if (sw_unlikely(!is)) {
-        is = (int32_t)getpid();     /* a child keeps its parent's           */
+        is = (int32_t)getpid(); /* a child keeps its parent's */
         atomic_store(&me, is);
     }
     return is;
@@ -86,9 +86,9 @@ static struct {
     pthread_mutex_t lock;
     arena_t at[ARENAS];
     _Atomic int count;
-    _Atomic uintptr_t low, high;    /* all lie between                      */
+    _Atomic uintptr_t low, high; /* all lie between */
     parcel_t *held;
-    bool child;                     /* of a fork: all are private copies    */
+    bool child; /* of a fork: all are private copies */
 } others = {.lock = PTHREAD_MUTEX_INITIALIZER, .low = UINTPTR_MAX};
 
 static const arena_t *find_owner(const sw_token_t *owner)
@@ -102,10 +102,10 @@ static const arena_t *find_owner(const sw_token_t *owner)
 
 static const arena_t *find_around(const void *p)
 {
-    if ((uintptr_t)p < atomic_load_explicit(&others.low,
-                                            memory_order_relaxed) ||
-        (uintptr_t)p >= atomic_load_explicit(&others.high,
-                                             memory_order_relaxed))
+    if ((uintptr_t)p <
+            atomic_load_explicit(&others.low, memory_order_relaxed) ||
+        (uintptr_t)p >=
+            atomic_load_explicit(&others.high, memory_order_relaxed))
         return NULL;
     int n = atomic_load_explicit(&others.count, memory_order_acquire);
     for (int i = 0; i < n; i++)
@@ -201,9 +201,11 @@ static void copy_held(void (*make_private)(void *start, size_t size))
     others.child = true;
 }
 
-static const sw_fork_also_t also = {
-    .lock = lock_held, .unlock = unlock_held, .try = try_held,
-    .any = any_held, .copy = copy_held};
+static const sw_fork_also_t also = {.lock = lock_held,
+                                    .unlock = unlock_held,
+                                    .try = try_held,
+                                    .any = any_held,
+                                    .copy = copy_held};
 
 /* Blocks ----------------------------------------------------------------- */
 
@@ -262,7 +264,8 @@ void *sw_parcel_alloc(size_t bytes)
     parcel_t *h = sw_arena_alloc_shared(HEAD + bytes, ALIGN);
     if (!h)
         return NULL;
-    *h = (parcel_t){.owner = mine, .bytes = bytes,
+    *h = (parcel_t){.owner = mine,
+                    .bytes = bytes,
                     .stack = (uint64_t)((char *)back - own_arena()),
                     .state = my_number()};
     sw_fork_also = &also;
@@ -279,8 +282,9 @@ static parcel_t *find(const void *p, bool *strange)
         return NULL;
     if (!*strange)
         return atomic_load_explicit(&stack, memory_order_acquire) &&
-               sw_arena_begin(p) == (void *)h &&
-               same(&h->owner, &mine) ? h : NULL;
+                       sw_arena_begin(p) == (void *)h && same(&h->owner, &mine)
+                   ? h
+                   : NULL;
     const arena_t *a = find_around(p);
     return a && (char *)h >= a->base && same(&h->owner, &a->owner) ? h : NULL;
 }
@@ -374,7 +378,7 @@ bool sw_parcel_resize(void *p, size_t bytes, void **to)
         *to = p;
         return true;
     }
-    if (bytes <= h->bytes) {        /* a stranger's stays as it is */
+    if (bytes <= h->bytes) { /* a stranger's stays as it is */
         *to = p;
         return true;
     }

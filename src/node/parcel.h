@@ -38,10 +38,10 @@ typedef struct {
 } sw_parcel_name_t;
 
 typedef enum {
-    SW_PARCEL_NONE,     /* no parcel: another kind of block                  */
-    SW_PARCEL_HELD,     /* ours                                              */
-    SW_PARCEL_GONE,     /* given away, freed, or another process's           */
-    SW_PARCEL_INSIDE,   /* in memory of parcels, but where none begins       */
+    SW_PARCEL_NONE,   /* no parcel: another kind of block */
+    SW_PARCEL_HELD,   /* ours */
+    SW_PARCEL_GONE,   /* given away, freed, or another process's */
+    SW_PARCEL_INSIDE, /* in memory of parcels, but where none begins */
 } sw_parcel_kind_t;
 
 /* Are there to be parcels? Set once the arena stands, where the program's free

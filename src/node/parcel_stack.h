@@ -25,8 +25,7 @@ static inline void sw_parcel_push(sw_parcel_stack_t *stack, uint64_t entry,
     do
         *below = top;
     while (!atomic_compare_exchange_weak_explicit(
-        &stack->top, &top, entry, memory_order_release,
-        memory_order_relaxed));
+        &stack->top, &top, entry, memory_order_release, memory_order_relaxed));
 }
 
 /* The top of all there was; the others lie below it. */

@@ -166,8 +166,8 @@ bool sw_peer_control(sw_peer_t *peer)
     if (!peer->control) {
         int fd = open_verified(&peer->card);
         if (fd >= 0) {
-            peer->control = sw_os_map_shared(NULL, peer->card.control_span,
-                                             fd, 0);
+            peer->control = sw_os_map_shared(NULL, peer->card.control_span, fd,
+                                             0);
             close(fd);
         }
     }
@@ -197,7 +197,7 @@ double sw_peer_crowd(void)
 {
     uint64_t mask[SW_CARD_MASK];
     int mine = sw_os_affinity(mask, SW_CARD_MASK);
-    double demand = 1.0 / mine;     /* this process's own */
+    double demand = 1.0 / mine; /* this process's own */
     pthread_mutex_lock(&lock);
     for (size_t i = 0; i < count; i++) {
         const sw_card_t *card = &peers[i]->card;
@@ -211,8 +211,8 @@ double sw_peer_crowd(void)
     return demand;
 }
 
-int sw_peer_read(const sw_peer_t *peer, const sw_part_t *part,
-                 uint64_t offset, void *to, size_t n)
+int sw_peer_read(const sw_peer_t *peer, const sw_part_t *part, uint64_t offset,
+                 void *to, size_t n)
 {
     if (n == 0)
         return 0;
@@ -227,8 +227,8 @@ int sw_peer_read(const sw_peer_t *peer, const sw_part_t *part,
     return -1;
 }
 
-int sw_peer_write(const sw_peer_t *peer, const sw_part_t *part,
-                  uint64_t offset, const void *from, size_t n)
+int sw_peer_write(const sw_peer_t *peer, const sw_part_t *part, uint64_t offset,
+                  const void *from, size_t n)
 {
     if (n == 0)
         return 0;
@@ -238,8 +238,7 @@ int sw_peer_write(const sw_peer_t *peer, const sw_part_t *part,
         return 0;
     }
     if (part->form == SW_FORM_CMA)
-        return sw_os_cma_write(peer->card.pid, part->address + offset, from,
-                               n);
+        return sw_os_cma_write(peer->card.pid, part->address + offset, from, n);
     errno = EINVAL;
     return -1;
 }

@@ -25,45 +25,45 @@
 
 typedef enum {
     SW_FORM_NONE,
-    SW_FORM_INLINE,     /* in the message's entry itself (coll/sequence.h) */
-    SW_FORM_STAGED,     /* in the member's staging       (coll/sequence.h) */
-    SW_FORM_SHOWN,      /* with gaps, in the arena      (layout/data.h) */
-    SW_FORM_PACKED,     /* being packed, in the arena  (coll/packing.h) */
+    SW_FORM_INLINE, /* in the message's entry itself (coll/sequence.h) */
+    SW_FORM_STAGED, /* in the member's staging       (coll/sequence.h) */
+    SW_FORM_SHOWN,  /* with gaps, in the arena      (layout/data.h) */
+    SW_FORM_PACKED, /* being packed, in the arena  (coll/packing.h) */
     SW_FORM_ARENA,
     SW_FORM_CMA,
-    SW_FORM_FAILED,     /* its member has none          (coll/source.h) */
-    SW_FORM_PUMPED,     /* a chunk at a time            (offload/pump.h) */
+    SW_FORM_FAILED, /* its member has none          (coll/source.h) */
+    SW_FORM_PUMPED, /* a chunk at a time            (offload/pump.h) */
 } sw_form_t;
 
 typedef struct {
     uint64_t address;
     uint64_t bytes;
-    uint32_t form;      /* sw_form_t */
+    uint32_t form; /* sw_form_t */
     uint32_t reserved;
 } sw_part_t;
 
-#define SW_CARD_MASK 4  /* 64-bit words of the processor mask on a card */
+#define SW_CARD_MASK 4 /* 64-bit words of the processor mask on a card */
 
 typedef struct {
     sw_token_t token;
     sw_file_id_t control_file, arena_file;
-    uint64_t control_span;      /* bytes; 0: no control segment           */
-    uint64_t arena_span;        /* bytes; 0: no arena                     */
-    uint64_t proof;             /* address of the token, for the CMA probe */
-    uint64_t mask[SW_CARD_MASK];/* processors it may run on               */
+    uint64_t control_span;       /* bytes; 0: no control segment */
+    uint64_t arena_span;         /* bytes; 0: no arena */
+    uint64_t proof;              /* address of the token, for the CMA probe */
+    uint64_t mask[SW_CARD_MASK]; /* processors it may run on */
     int32_t control_fd, arena_fd;
     int32_t pid;
-    int32_t processors;         /* how many it may run on                 */
+    int32_t processors; /* how many it may run on */
 } sw_card_t;
 
 typedef struct {
     sw_card_t card;
     bool self;
-    bool cma;                   /* probed: we can read its memory         */
-    _Atomic bool refused;       /* ... but the system has refused since   */
-    uint64_t start;             /* of the process, as the system counts   */
-    char *arena;                /* our mapping of its arena, or NULL      */
-    char *control;              /* our mapping of its control segment     */
+    bool cma;             /* probed: we can read its memory */
+    _Atomic bool refused; /* ... but the system has refused since */
+    uint64_t start;       /* of the process, as the system counts */
+    char *arena;          /* our mapping of its arena, or NULL */
+    char *control;        /* our mapping of its control segment */
 } sw_peer_t;
 
 /* Fill in this process's card. False: the system refuses shared memory, and
@@ -94,11 +94,11 @@ SW_API double sw_peer_crowd(void);
 
 /* Where `n` bytes at `offset` of a part can be loaded and stored directly, or
  * NULL if the part's form does not allow it. */
-static inline char *sw_peer_window(const sw_peer_t *peer,
-                                   const sw_part_t *part, uint64_t offset)
+static inline char *sw_peer_window(const sw_peer_t *peer, const sw_part_t *part,
+                                   uint64_t offset)
 {
-    return part->form == SW_FORM_ARENA
-               ? peer->arena + part->address + offset : NULL;
+    return part->form == SW_FORM_ARENA ? peer->arena + part->address + offset
+                                       : NULL;
 }
 
 /* Copy between our memory and a part. Returns 0, or -1 with errno. */

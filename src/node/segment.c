@@ -32,14 +32,14 @@ typedef struct {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static sw_segment_t self = {.fd = -1};
 static bool tried;
-static pid_t owner;         /* a forked child starts anew */
+static pid_t owner; /* a forked child starts anew */
 
-static record_t *records;   /* ordered by offset, no gaps up to `top` */
+static record_t *records; /* ordered by offset, no gaps up to `top` */
 static size_t count, room;
 static uint64_t top = SW_PAGE;
 static size_t in_use, in_use_peak;
-static size_t free_from;    /* the records before it are live */
-static size_t handed_out;   /* blocks, since the last collection */
+static size_t free_from;  /* the records before it are live */
+static size_t handed_out; /* blocks, since the last collection */
 
 static void make(void)
 {
@@ -101,8 +101,8 @@ static void sweep(void)
         record_t *r = &records[i];
         if (r->live) {
             sw_block_t *block = (sw_block_t *)(self.base + r->offset);
-            if (atomic_load_explicit(&block->members,
-                                     memory_order_acquire) <= 0) {
+            if (atomic_load_explicit(&block->members, memory_order_acquire) <=
+                0) {
                 r->live = false;
                 in_use -= r->size;
             }

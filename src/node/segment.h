@@ -30,24 +30,24 @@ typedef struct {
 } sw_token_t;
 
 typedef struct {
-    sw_token_t token;       /* proves that a mapping is of this process */
-    _Atomic uint64_t notices;   /* their place: offload/notices.h       */
-    sw_parcel_stack_t left;     /* blocks of notices in this segment      */
-    _Atomic uint32_t no_more;   /* no notice will be put up any more      */
+    sw_token_t token;         /* proves that a mapping is of this process */
+    _Atomic uint64_t notices; /* their place: offload/notices.h */
+    sw_parcel_stack_t left;   /* blocks of notices in this segment */
+    _Atomic uint32_t no_more; /* no notice will be put up any more */
 } sw_segment_head_t;
 
 typedef struct {
     _Atomic int32_t members;
-    _Atomic int32_t given_up;   /* coll/sequence.h: a member has given up */
-    _Atomic int32_t asks;       /* coll/ask.h: a member has asked      */
-    uint64_t size;          /* of the block, bytes */
+    _Atomic int32_t given_up; /* coll/sequence.h: a member has given up */
+    _Atomic int32_t asks;     /* coll/ask.h: a member has asked */
+    uint64_t size;            /* of the block, bytes */
 } sw_block_t;
 
 typedef struct {
-    int fd;                 /* -1: none could be made                    */
-    sw_file_id_t file;      /* the program may close fd, and use it anew */
-    size_t span;            /* size of the file                          */
-    char *base;             /* this process's mapping                    */
+    int fd;            /* -1: none could be made */
+    sw_file_id_t file; /* the program may close fd, and use it anew */
+    size_t span;       /* size of the file */
+    char *base;        /* this process's mapping */
     sw_token_t token;
 } sw_segment_t;
 

@@ -21,6 +21,6 @@ SW_API void *sw_temporary(size_t n);
 /* n > 0 bytes that peers see, and in *there where; NULL: the common zone is
  * full, and the caller has another way. */
 SW_API void *sw_temporary_shared(size_t n, uint64_t *there);
-SW_API void sw_temporary_free(void *p);     /* either's, or NULL */
+SW_API void sw_temporary_free(void *p); /* either's, or NULL */
 
 #endif

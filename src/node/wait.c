@@ -30,17 +30,17 @@
 #include "node/base/settings.h"
 
 /* Stage bounds in ns after the first spins. */
-#define SPIN_FREE     50000
-#define SLEEP_FREE    5000000
+#define SPIN_FREE 50000
+#define SLEEP_FREE 5000000
 #define SLEEP_CROWDED 200000
-#define WANTED        50000000      /* a core is wanted, since it was taken */
-#define TAKEN         1000000       /* ... for so long */
-#define TAKEN_PART    16            /* ... and this part of the time */
-#define PROGRESS      20000
-#define LIMIT_FIRST   50000
-#define LIMIT_LAST    1000000
+#define WANTED 50000000 /* a core is wanted, since it was taken */
+#define TAKEN 1000000   /* ... for so long */
+#define TAKEN_PART 16   /* ... and this part of the time */
+#define PROGRESS 20000
+#define LIMIT_FIRST 50000
+#define LIMIT_LAST 1000000
 
-#define SPINS_FREE    2000
+#define SPINS_FREE 2000
 #define SPINS_CROWDED 30
 
 int sw_wait_spins = SPINS_FREE;
@@ -115,8 +115,8 @@ bool sw_wait_step(sw_wait_t *wait)
     }
     uint64_t waited = now - wait->start;
     bool lost = false;
-    bool driven = sw_unlikely(atomic_load_explicit(&sw_wait_driven,
-                                                   memory_order_relaxed));
+    bool driven = sw_unlikely(
+        atomic_load_explicit(&sw_wait_driven, memory_order_relaxed));
     if (driven || now - wait->progressed > PROGRESS) {
         wait->progressed = now;
         lost = sw_wait_progress && sw_wait_progress();

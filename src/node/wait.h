@@ -38,13 +38,13 @@ typedef struct {
 } sw_doorbell_t;
 
 typedef struct {
-    sw_doorbell_t *doorbell;    /* of the awaited member; NULL: there is none */
-    uint64_t start;         /* when the wait left the first spins, ns       */
-    uint64_t progressed;    /* when the host's progress was last driven, ns */
-    uint64_t limit;         /* next sleep's time limit, ns                  */
-    bool wanted;            /* another process wants our core               */
-    uint32_t event;         /* doorbell's word when we announced ourselves  */
-    bool announced;         /* we are counted in doorbell->sleepers         */
+    sw_doorbell_t *doorbell; /* of the awaited member; NULL: there is none */
+    uint64_t start;          /* when the wait left the first spins, ns */
+    uint64_t progressed;     /* when the host's progress was last driven, ns */
+    uint64_t limit;          /* next sleep's time limit, ns */
+    bool wanted;             /* another process wants our core */
+    uint32_t event;          /* doorbell's word when we announced ourselves */
+    bool announced;          /* we are counted in doorbell->sleepers */
 } sw_wait_t;
 
 /* Loads tried before a wait calls sw_wait_step at all. */
@@ -86,38 +86,38 @@ static inline void sw_wait_turn(unsigned *turns)
 
 /* Wait until `condition` holds, or `lost` is true: then it may never hold.
  * `ring` is the sw_doorbell_t* of the member that will make it so. */
-#define SW_WAIT_UNLESS(lost, condition, ring)                           \
-    do {                                                                \
-        int left_ = sw_wait_spins;                                      \
-        while (!(condition)) {                                          \
-            if (sw_likely(left_ > 0)) {                                 \
-                left_--;                                                \
-                continue;                                               \
-            }                                                           \
-            sw_wait_t wait_ = {.doorbell = (ring)};                     \
-            while (!(lost) && !(condition))                             \
-                if (sw_wait_step(&wait_))                               \
-                    (lost) = true;                                      \
-            sw_wait_end(&wait_);                                        \
-            break;                                                      \
-        }                                                               \
+#define SW_WAIT_UNLESS(lost, condition, ring)       \
+    do {                                            \
+        int left_ = sw_wait_spins;                  \
+        while (!(condition)) {                      \
+            if (sw_likely(left_ > 0)) {             \
+                left_--;                            \
+                continue;                           \
+            }                                       \
+            sw_wait_t wait_ = {.doorbell = (ring)}; \
+            while (!(lost) && !(condition))         \
+                if (sw_wait_step(&wait_))           \
+                    (lost) = true;                  \
+            sw_wait_end(&wait_);                    \
+            break;                                  \
+        }                                           \
     } while (0)
 
 /* The same for what will come in any case. */
-#define SW_WAIT_UNTIL(condition, ring)                                  \
-    do {                                                                \
-        bool never_ = false;                                            \
-        do {                                                            \
-            never_ = false;                                             \
-            SW_WAIT_UNLESS(never_, condition, ring);                    \
-        } while (never_);                                               \
+#define SW_WAIT_UNTIL(condition, ring)               \
+    do {                                             \
+        bool never_ = false;                         \
+        do {                                         \
+            never_ = false;                          \
+            SW_WAIT_UNLESS(never_, condition, ring); \
+        } while (never_);                            \
     } while (0)
 
 /* Ring after a store that another process may sleep for. */
 static inline void sw_doorbell_ring(sw_doorbell_t *doorbell)
 {
-    if (sw_unlikely(atomic_load_explicit(&doorbell->sleepers,
-                                         memory_order_relaxed))) {
+    if (sw_unlikely(
+            atomic_load_explicit(&doorbell->sleepers, memory_order_relaxed))) {
         atomic_fetch_add_explicit(&doorbell->event, 1, memory_order_release);
         sw_os_futex_wake_all(&doorbell->event);
     }

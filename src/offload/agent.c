@@ -9,12 +9,12 @@
 #include <pthread.h>
 #include <semaphore.h>
 
-#define EAGER_NS    100000u     /* pauses only, since the last event         */
-#define LINGER_NS  2000000u     /* ... and then parks, if there is nothing   */
-#define NAP_MIN_NS   20000u
+#define EAGER_NS 100000u   /* pauses only, since the last event */
+#define LINGER_NS 2000000u /* ... and then parks, if there is nothing */
+#define NAP_MIN_NS 20000u
 #define NAP_MAX_NS 1000000u
-#define PARK_NS  100000000u     /* should a wake-up be lost                  */
-#define PAUSES          64
+#define PARK_NS 100000000u /* should a wake-up be lost */
+#define PAUSES 64
 
 #define MORE 4
 
@@ -22,7 +22,7 @@ static sw_agent_found_t (*also)(void);
 static sw_agent_found_t (*_Atomic more[MORE])(void);
 static pthread_mutex_t one = PTHREAD_MUTEX_INITIALIZER;
 static pthread_t thread;
-static sem_t begins;            /* or ends                                  */
+static sem_t begins; /* or ends */
 static _Atomic bool there, running;
 static bool eager;
 static _Atomic bool quit;
@@ -84,7 +84,7 @@ static void park(uint32_t seen)
 static void *live(void *unused)
 {
     while (sem_wait(&begins))
-        ;                       /* a debugger has interrupted it */
+        ; /* a debugger has interrupted it */
     uint64_t last = sw_os_now();
     while (!atomic_load(&quit)) {
         uint32_t seen = atomic_load(&event);

@@ -27,8 +27,8 @@
 #include "node/base/base.h"
 
 typedef enum {
-    SW_AGENT_NOTHING,       /* there is no work: park                      */
-    SW_AGENT_WATCHING,      /* there may be some soon, with no wake-up     */
+    SW_AGENT_NOTHING,  /* there is no work: park */
+    SW_AGENT_WATCHING, /* there may be some soon, with no wake-up */
     SW_AGENT_WORKED,
 } sw_agent_found_t;
 

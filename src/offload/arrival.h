@@ -8,7 +8,7 @@
 
 typedef struct {
     sw_schedule_t schedule;
-    int seen;                   /* members below have all posted */
+    int seen; /* members below have all posted */
 } sw_arrival_t;
 
 /* Begins one. a->schedule began as zeros, and is kept. */

@@ -9,8 +9,8 @@
 
 #include <string.h>
 
-#define BLOCK 16384             /* bytes combined at a time: they stay cached */
-#define MOST 8                  /* pieces of a member's slice                 */
+#define BLOCK 16384 /* bytes combined at a time: they stay cached */
+#define MOST 8      /* pieces of a member's slice */
 
 static bool scans(sw_collective_t id)
 {
@@ -51,8 +51,9 @@ static sw_pieces_t pieces_of(const sw_fold_t *f, sw_slice_t slice)
 
 static bool gets(const sw_fold_t *f, int member)
 {
-    return f->args.id == SW_COLL_REDUCE ? member == f->args.root
-         : f->args.id != SW_COLL_EXSCAN || member > 0;
+    return f->args.id == SW_COLL_REDUCE
+               ? member == f->args.root
+               : f->args.id != SW_COLL_EXSCAN || member > 0;
 }
 
 /* Posting ------------------------------------------------------------------ */
@@ -81,14 +82,14 @@ static void post(sw_schedule_t *s, sw_slate_row_t *row)
     if (f->small) {
         bool within = bytes <= SW_SLATE_INLINE;
         row->form = within ? SW_FORM_INLINE : SW_FORM_STAGED;
-        sw_copy(within ? row->data
-                       : sw_slate_area(s->on, s->step, s->on->me),
+        sw_copy(within ? row->data : sw_slate_area(s->on, s->step, s->on->me),
                 a->in, bytes);
         return;
     }
     sw_slice_t mine = slice_of(f, s->on->me);
     size_t result = !a->out || !gets(f, s->on->me) ? 0
-                  : scatters(a->id) ? mine.count * a->reducer->elem : bytes;
+                    : scatters(a->id) ? mine.count * a->reducer->elem
+                                      : bytes;
     sw_narrow_open(s, operands(f));
     row->send = lend(&f->in, s, a->in, bytes, true, false);
     /* Others still read the operand where a scattered result goes. */
@@ -122,8 +123,8 @@ static void operand_of(const sw_fold_t *f, int member, sw_source_t *to)
     const sw_slates_t *on = f->schedule.on;
     const sw_slate_row_t *row = sw_schedule_row(&f->schedule, member);
     to->at = member == on->me && !f->small ? f->args.in
-           : row->form == SW_FORM_INLINE ? row->data
-           : row->form == SW_FORM_STAGED
+             : row->form == SW_FORM_INLINE ? row->data
+             : row->form == SW_FORM_STAGED
                  ? sw_slate_area(on, f->schedule.step, member)
                  : on->team->peer[member]->arena + row->send.address;
     to->bytes = row->bytes;
@@ -164,7 +165,7 @@ static int combine(sw_fold_t *f, const sw_source_t *from, size_t at, size_t n)
             sw_copy(to, first, bytes);
         else
             rc = sw_reducer_combine_in(&f->schedule.scratch, f->args.reducer,
-                               SW_ORDER_TREE, from, on->n, at, to, n);
+                                       SW_ORDER_TREE, from, on->n, at, to, n);
         first = first ? first : to;
     }
     return rc;
@@ -174,9 +175,9 @@ static int combine_scattered(sw_fold_t *f, const sw_source_t *from, int owner,
                              size_t at, size_t n)
 {
     size_t start = slice_of(f, owner).start * f->args.reducer->elem;
-    return sw_reducer_combine_in(&f->schedule.scratch, f->args.reducer, SW_ORDER_TREE,
-                         from, f->schedule.on->n, at,
-                         result_of(f, owner) + at - start, n);
+    return sw_reducer_combine_in(&f->schedule.scratch, f->args.reducer,
+                                 SW_ORDER_TREE, from, f->schedule.on->n, at,
+                                 result_of(f, owner) + at - start, n);
 }
 
 /* The operand of the next member, which the prefix is combined with. With
@@ -236,7 +237,7 @@ static void do_piece(sw_fold_t *f, int owner, size_t begin, size_t end)
     for (size_t i = begin; i < end && !rc; i += each) {
         size_t n = sw_min(each, end - i);
         rc = scans(f->args.id) ? walk(f, from, i * elem, n)
-           : scatters(f->args.id)
+             : scatters(f->args.id)
                  ? combine_scattered(f, from, owner, i * elem, n)
                  : combine(f, from, i * elem, n);
     }
@@ -291,8 +292,9 @@ static int operands(const sw_fold_t *f)
     const sw_slates_t *on = f->schedule.on;
     if (!f->args.out || !gets(f, on->me))
         return 0;
-    return f->args.id == SW_COLL_SCAN ? on->me + 1
-         : f->args.id == SW_COLL_EXSCAN ? on->me : on->n;
+    return f->args.id == SW_COLL_SCAN     ? on->me + 1
+           : f->args.id == SW_COLL_EXSCAN ? on->me
+                                          : on->n;
 }
 
 /* Combines all operands into this member's result. */
@@ -309,9 +311,9 @@ static bool conclude_small(sw_fold_t *f)
     sw_slice_t part = {0, f->args.n};
     if (scatters(f->args.id))
         part = slice_of(f, on->me);
-    int rc = sw_reducer_combine_in(&f->schedule.scratch, f->args.reducer, order_of(f),
-                           from, count, part.start * f->args.reducer->elem,
-                           f->args.out, part.count);
+    int rc = sw_reducer_combine_in(
+        &f->schedule.scratch, f->args.reducer, order_of(f), from, count,
+        part.start * f->args.reducer->elem, f->args.out, part.count);
     if (rc)
         sw_schedule_bad(&f->schedule, rc);
     f->waiting = false;
@@ -335,10 +337,14 @@ static void choose_way(sw_fold_t *f)
         if (a->in == a->out && f->out.bytes && !f->out.copy)
             f->out.copy = sw_temporary(f->out.bytes);
     }
-    f->narrow = (sw_narrow_t){
-        .reducer = a->reducer, .order = order_of(f), .in = a->in, .n = a->n,
-        .out = f->out.copy ? f->out.copy : a->out,
-        .first = part.start, .count = part.count, .operands = operands(f)};
+    f->narrow = (sw_narrow_t){.reducer = a->reducer,
+                              .order = order_of(f),
+                              .in = a->in,
+                              .n = a->n,
+                              .out = f->out.copy ? f->out.copy : a->out,
+                              .first = part.start,
+                              .count = part.count,
+                              .operands = operands(f)};
     sw_narrow_begin(&f->narrow, s);
 }
 
@@ -388,8 +394,8 @@ static void end(sw_schedule_t *s)
         return;
     sw_expose_end(&f->in, false);
     /* On the narrow way no other member has written. */
-    sw_expose_end(&f->out, f->out.bytes && !s->status &&
-                               (!f->is_narrow || f->out.copy));
+    sw_expose_end(&f->out,
+                  f->out.bytes && !s->status && (!f->is_narrow || f->out.copy));
 }
 
 /* Does each member do better to combine all operands itself? All decide alike.
@@ -412,6 +418,7 @@ void sw_fold_begin(sw_fold_t *f, sw_slates_t *on)
     f->schedule.on = on;
     f->waiting = !f->small || operands(f);
     sw_schedule_begin(&f->schedule, &fold_kind, on,
-                      sw_sequence_what((int)args->id,
-                              args->id == SW_COLL_REDUCE ? args->root : 0));
+                      sw_sequence_what((int)args->id, args->id == SW_COLL_REDUCE
+                                                          ? args->root
+                                                          : 0));
 }

@@ -16,14 +16,14 @@
 
 typedef struct {
     sw_schedule_t schedule;
-    sw_coll_fold_t args;        /* the caller fills them in; they last as
-                                   long as the schedule                     */
+    sw_coll_fold_t args; /* the caller fills them in; they last as
+                                   long as the schedule */
     bool small;
-    bool present;               /* all members' rows have been seen         */
-    bool waiting;               /* for anything at all                      */
-    int owner;                  /* the first whose pieces may not be done   */
+    bool present; /* all members' rows have been seen */
+    bool waiting; /* for anything at all */
+    int owner;    /* the first whose pieces may not be done */
     sw_exposed_t in, out;
-    bool is_narrow;             /* a member's row says so                   */
+    bool is_narrow; /* a member's row says so */
     sw_narrow_t narrow;
 } sw_fold_t;
 

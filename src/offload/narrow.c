@@ -12,8 +12,7 @@ static sw_narrow_area_t *area_of(const sw_schedule_t *s, int member)
 
 static uint64_t put_of(const sw_schedule_t *s, int member)
 {
-    return atomic_load_explicit(&area_of(s, member)->put,
-                                memory_order_acquire);
+    return atomic_load_explicit(&area_of(s, member)->put, memory_order_acquire);
 }
 
 void sw_narrow_open(sw_schedule_t *s, bool takes)
@@ -54,8 +53,8 @@ static bool put(sw_narrow_t *w, sw_schedule_t *s)
     if (w->put == all_bytes(w))
         return false;
     for (int i = 0; i < s->on->n; i++)
-        if (atomic_load_explicit(&area_of(s, i)->taken,
-                                 memory_order_acquire) < w->put)
+        if (atomic_load_explicit(&area_of(s, i)->taken, memory_order_acquire) <
+            w->put)
             return false;
     uint64_t end = chunk_end(w, w->put);
     sw_copy(mine->data, w->in + w->put, end - w->put);
@@ -75,10 +74,12 @@ static int combine(const sw_narrow_t *w, sw_schedule_t *s, char *copies,
     SW_ARRAY(sw_source_t, from, w->operands);
     for (int i = 0; i < w->operands; i++)
         from[i] = sw_source_own(copies + (size_t)i * w->block, end - begin);
-    return low >= high ? SW_OK
-        : sw_reducer_combine_in(&s->scratch, w->reducer, w->order, from, w->operands,
-                        low * elem - begin, w->out + (low - w->first) * elem,
-                        high - low);
+    return low >= high
+               ? SW_OK
+               : sw_reducer_combine_in(&s->scratch, w->reducer, w->order, from,
+                                       w->operands, low * elem - begin,
+                                       w->out + (low - w->first) * elem,
+                                       high - low);
 }
 
 /* Takes the next chunk of all operands, if they are there. */
@@ -122,8 +123,7 @@ bool sw_narrow_work(sw_narrow_t *w, sw_schedule_t *s)
 
 bool sw_narrow_over(const sw_narrow_t *w, sw_schedule_t *s)
 {
-    if (w->put == all_bytes(w) &&
-        (!w->operands || w->taken == all_bytes(w)))
+    if (w->put == all_bytes(w) && (!w->operands || w->taken == all_bytes(w)))
         return true;
     for (int i = 0; i < s->on->n; i++)
         if (sw_row_left(sw_schedule_row(s, i), s->turn) &&

@@ -32,13 +32,13 @@ typedef struct {
 /* A member's end. */
 typedef struct {
     const sw_reducer_t *reducer;
-    sw_order_t order;           /* in which the operands are combined       */
-    const char *in;             /* its operand                              */
-    char *out;                  /* where element `first` of its result goes */
-    size_t first, count;        /* elements of its result                   */
-    size_t n;                   /* elements of the vector                   */
-    int operands;               /* from member 0 on; 0: it gets no result   */
-    size_t room, block;         /* bytes of a chunk, and combined at a time */
+    sw_order_t order;    /* in which the operands are combined */
+    const char *in;      /* its operand */
+    char *out;           /* where element `first` of its result goes */
+    size_t first, count; /* elements of its result */
+    size_t n;            /* elements of the vector */
+    int operands;        /* from member 0 on; 0: it gets no result */
+    size_t room, block;  /* bytes of a chunk, and combined at a time */
     uint64_t put, taken;
 } sw_narrow_t;
 

@@ -62,8 +62,8 @@ static uint64_t find(const sw_neighbourhood_t *h)
         int64_t end = b.offset + (int64_t)b.bytes;
         if (!leaving(h, i))
             continue;
-        if (blocks->data || sw_schedule_show(&h->schedule, base + b.offset,
-                                             b.bytes) == NOWHERE)
+        if (blocks->data ||
+            sw_schedule_show(&h->schedule, base + b.offset, b.bytes) == NOWHERE)
             return NOWHERE;
         sw_show_stage(base + b.offset, b.bytes);
         low = b.offset < low ? b.offset : low;
@@ -268,7 +268,8 @@ static const char *block_of(const sw_neighbourhood_t *h, int from,
         return row->data + b.offset;
     if (row->listed & SW_LISTS_SENDS) {
         const char *table = row->recv.form == SW_FORM_ARENA
-                                ? arena + row->recv.address : area;
+                                ? arena + row->recv.address
+                                : area;
         b = ((const sw_extent_t *)(const void *)table)[i];
     }
     *bytes = b.bytes;
@@ -345,8 +346,8 @@ static void put_chunk(sw_neighbourhood_t *h, int from, const int *index,
 static bool take_chunk(sw_neighbourhood_t *h, int from, const int *index)
 {
     sw_schedule_t *s = &h->schedule;
-    const sw_pump_area_t *chunk =
-        sw_pump_look(s, sw_slate_area(s->on, s->step, from));
+    const sw_pump_area_t *chunk = sw_pump_look(
+        s, sw_slate_area(s->on, s->step, from));
     if (chunk) {
         put_chunk(h, from, index, chunk);
         sw_pump_take(chunk);
@@ -414,8 +415,8 @@ static bool is_read(sw_neighbourhood_t *h)
     uint64_t open = 0;
     for (unsigned w = 0; w < s->on->words; w++) {
         uint64_t left = h->readers[w] &
-            ~atomic_load_explicit(&row->word[s->on->words + w],
-                                  memory_order_acquire);
+                        ~atomic_load_explicit(&row->word[s->on->words + w],
+                                              memory_order_acquire);
         for (uint64_t bits = left; bits; bits &= bits - 1) {
             int j = (int)(w * SW_SLATE_BITS) + __builtin_ctzll(bits);
             if (sw_row_left(sw_schedule_row(s, j), s->turn))

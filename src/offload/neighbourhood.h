@@ -30,27 +30,27 @@ typedef struct {
     const sw_neighbours_t *all;
     const void *send;
     void *recv;
-    sw_blocks_t sends;          /* of each edge of `out`; one, for all      */
-    sw_blocks_t recvs;          /* of each edge of `in`                     */
-    sw_edge_index_func_t index; /* NULL: the one block comes                */
-    void *way;                  /* for `index`                              */
+    sw_blocks_t sends;          /* of each edge of `out`; one, for all */
+    sw_blocks_t recvs;          /* of each edge of `in` */
+    sw_edge_index_func_t index; /* NULL: the one block comes */
+    void *way;                  /* for `index` */
 } sw_neighbourhood_args_t;
 
 typedef struct {
     sw_schedule_t schedule;
     sw_neighbourhood_args_t args;
-    int blocks;                 /* that this member sends                   */
-    size_t each;                /* bytes of every block, if not `listed`    */
+    int blocks;  /* that this member sends */
+    size_t each; /* bytes of every block, if not `listed` */
     bool listed;
-    char *packed, *table;       /* what is lent, if it was made for that    */
-    bool pumped;                /* what should be lent                      */
-    int edge;                   /* whose block it pumps                     */
+    char *packed, *table; /* what is lent, if it was made for that */
+    bool pumped;          /* what should be lent */
+    int edge;             /* whose block it pumps */
     sw_pump_t pump;
-    int missing;                /* edges on which something is to come      */
+    int missing; /* edges on which something is to come */
     /* In the schedule's room. */
-    bool *got;                  /* [ins] nothing is to come, any more       */
-    int *owed;                  /* [n] edges on which a member's is to come */
-    uint64_t *readers;          /* [words] those that read what is lent     */
+    bool *got;         /* [ins] nothing is to come, any more */
+    int *owed;         /* [n] edges on which a member's is to come */
+    uint64_t *readers; /* [words] those that read what is lent */
 } sw_neighbourhood_t;
 
 /* Begins one, with h->args. h->schedule began as zeros, and is kept. */

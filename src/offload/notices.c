@@ -13,29 +13,29 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FIRST 64            /* entries of the first table */
-#define REFUSED 1           /* where no block can be      */
+#define FIRST 64  /* entries of the first table */
+#define REFUSED 1 /* where no block can be */
 
 typedef struct {
-    _Atomic uint64_t name;      /* 0: free                            */
-    _Atomic uint64_t offset;    /* the block's place, or REFUSED      */
+    _Atomic uint64_t name;   /* 0: free */
+    _Atomic uint64_t offset; /* the block's place, or REFUSED */
 } entry_t;
 
 typedef struct {
     uint64_t mask;
-    _Atomic uint64_t changes;   /* odd: entries move                  */
+    _Atomic uint64_t changes; /* odd: entries move */
     char pad[SW_LINE - 16];
     entry_t entry[];
 } table_t;
 
 typedef struct {
     uint64_t name;
-    uint64_t offset;            /* of this: its place (room.h)                */
-    uint64_t stack;             /* of those that all have left: how far behind
-                                 * the beginning of what this block lies in   */
-    uint64_t below;             /* on that stack                              */
-    void *raw;                  /* as allocated: no pair begins there         */
-    _Atomic int32_t members;    /* that have not left                         */
+    uint64_t offset;         /* of this: its place (room.h) */
+    uint64_t stack;          /* of those that all have left: how far behind
+                                 * the beginning of what this block lies in */
+    uint64_t below;          /* on that stack */
+    void *raw;               /* as allocated: no pair begins there */
+    _Atomic int32_t members; /* that have not left */
     uint32_t note;
     char pad[SW_PAIR - 48];
     char memory[];
@@ -48,7 +48,7 @@ _Atomic uint64_t sw_notice_steps;
 
 /* The leader's own books. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static size_t puts, refusals;   /* blocks and refused names in the table      */
+static size_t puts, refusals; /* blocks and refused names in the table */
 static table_t *table;
 /* Blocks that all members have left: those of the arena, those of the pool. */
 static sw_parcel_stack_t *_Atomic left_in_arena, *_Atomic left_in_pool;
@@ -103,7 +103,7 @@ static void close_gap(table_t *t, uint64_t i)
     uint64_t steps = 0, name, j = i;
     while (steps++, (name = name_at(t, j = (j + 1) & t->mask))) {
         if (((j - name) & t->mask) < ((j - i) & t->mask))
-            continue;           /* it may not lie before its home */
+            continue; /* it may not lie before its home */
         set(t, i, name, offset_at(t, j));
         i = j;
     }
@@ -211,7 +211,7 @@ static sw_notice_t *put(const sw_notice_want_t *want)
     uint64_t place;
     take_back();
     if (!make_room() || name_at(table, search(table, want->name)))
-        return NULL;            /* refused: a name is put up once */
+        return NULL; /* refused: a name is put up once */
     char *raw = room_for(sizeof(sw_notice_t) + want->bytes + SW_PAIR,
                          want->anywhere, &place);
     sw_parcel_stack_t *stack = raw ? stack_for(place) : NULL;
@@ -260,13 +260,13 @@ char *sw_notice_find(const sw_peer_t *leader, uint64_t name, uint32_t *note,
                      bool *refused)
 {
     sw_segment_head_t *head = head_of(leader->control);
-    bool sure = true, no_more = atomic_load_explicit(&head->no_more,
-                                                     memory_order_acquire);
-    uint64_t where = atomic_load_explicit(&head->notices,
-                                          memory_order_acquire);
+    bool sure = true,
+         no_more = atomic_load_explicit(&head->no_more, memory_order_acquire);
+    uint64_t where = atomic_load_explicit(&head->notices, memory_order_acquire);
     uint64_t at = !where ? 0
-        : look_up((const table_t *)(void *)sw_room_at(leader, where), name,
-                  &sure);
+                         : look_up((const table_t *)(void *)sw_room_at(leader,
+                                                                       where),
+                                   name, &sure);
     *refused = at == REFUSED || (!at && sure && no_more);
     if (at <= REFUSED)
         return NULL;
@@ -279,8 +279,9 @@ void sw_notice_leave(char *memory)
 {
     sw_notice_t *b = (sw_notice_t *)(void *)(memory -
                                              offsetof(sw_notice_t, memory));
-    sw_parcel_stack_t *stack = (sw_parcel_stack_t *)(void *)(
-        sw_room_begin(b, b->offset) + b->stack);
+    sw_parcel_stack_t *stack = (sw_parcel_stack_t *)(void *)(sw_room_begin(
+                                                                 b, b->offset) +
+                                                             b->stack);
     bool own = stack == left_in_arena || stack == left_in_pool;
     if (atomic_fetch_sub_explicit(&b->members, 1, memory_order_acq_rel) > 1)
         return;

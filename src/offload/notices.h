@@ -47,9 +47,9 @@
 typedef struct {
     uint64_t name;
     int n;
-    uint32_t note;              /* a word for them                          */
-    size_t bytes, zeroed;       /* the first ones are zeros                 */
-    bool anywhere;              /* in the pool of sequences, too            */
+    uint32_t note;        /* a word for them */
+    size_t bytes, zeroed; /* the first ones are zeros */
+    bool anywhere;        /* in the pool of sequences, too */
 } sw_notice_want_t;
 
 /* Returns the block's memory. NULL: there is no room, or the name is

@@ -84,8 +84,8 @@ static uint64_t find_blocks(const sw_schedule_t *s, const void *base,
         if (in)
             sw_show_stage(at, b.bytes);
         low = b.offset < low ? b.offset : low;
-        high = b.offset + (int64_t)b.bytes > high
-                   ? b.offset + (int64_t)b.bytes : high;
+        high = b.offset + (int64_t)b.bytes > high ? b.offset + (int64_t)b.bytes
+                                                  : high;
     }
     if (low > high)
         return UINT64_MAX;
@@ -125,8 +125,7 @@ static void list_blocks(const sw_pairs_t *p, const sw_blocks_t *blocks,
 
 /* Decides how this member's blocks leave: by its row, as memory (`lent`), or by
  * a pump (`pumped`). Returns where that memory is. */
-static uint64_t lend_out(sw_pairs_t *p, size_t bytes, size_t eager,
-                         size_t area)
+static uint64_t lend_out(sw_pairs_t *p, size_t bytes, size_t eager, size_t area)
 {
     uint64_t there = UINT64_MAX;
     if (bytes > eager)
@@ -194,11 +193,11 @@ static void fill_area(sw_pairs_t *p, sw_slate_row_t *row, size_t bytes)
         list_blocks(p, &p->args.recvs, false, area + table);
         row->listed |= SW_LISTS_RECVS;
     }
-    row->form = p->lent ? SW_FORM_ARENA
-              : p->pumped ? SW_FORM_PUMPED
-              : !bytes ? SW_FORM_NONE
-              : !p->open && bytes <= SW_SLATE_INLINE ? SW_FORM_INLINE
-                                                     : SW_FORM_STAGED;
+    row->form = p->lent                                ? SW_FORM_ARENA
+                : p->pumped                            ? SW_FORM_PUMPED
+                : !bytes                               ? SW_FORM_NONE
+                : !p->open && bytes <= SW_SLATE_INLINE ? SW_FORM_INLINE
+                                                       : SW_FORM_STAGED;
     if (bytes && !p->lent && !p->pumped)
         pack(p, row->form == SW_FORM_INLINE ? row->data : area + 2 * table);
 }
@@ -220,17 +219,17 @@ static void post(sw_schedule_t *s, sw_slate_row_t *row)
     if (row->form == SW_FORM_INLINE)
         return;
     row->send = (sw_part_t){.address = lent, .form = row->form};
-    row->recv = (sw_part_t){
-        .address = opened, .form = p->open ? SW_FORM_ARENA : SW_FORM_NONE,
-        .bytes = p->open ? sw_block(&p->args.recvs, 0).bytes : 0};
+    row->recv = (sw_part_t){.address = opened,
+                            .form = p->open ? SW_FORM_ARENA : SW_FORM_NONE,
+                            .bytes = p->open ? sw_block(&p->args.recvs, 0).bytes
+                                             : 0};
 }
 
 /* Reading rows ------------------------------------------------------------- */
 
 /* A member's block for another, as it has posted it. */
 static const char *block_of(const sw_pairs_t *p, int from,
-                            const sw_slate_row_t *row, int to,
-                            uint64_t *bytes)
+                            const sw_slate_row_t *row, int to, uint64_t *bytes)
 {
     const sw_slates_t *on = p->schedule.on;
     const char *area = sw_slate_area(on, p->schedule.step, from);
@@ -241,11 +240,12 @@ static const char *block_of(const sw_pairs_t *p, int from,
     if (row->listed & SW_LISTS_SENDS)
         b = ((const sw_extent_t *)area)[to];
     *bytes = row->form == SW_FORM_NONE ? 0 : b.bytes;
-    const char *base = row->form == SW_FORM_INLINE ? row->data
-                     : row->form == SW_FORM_STAGED ? area + tables
-                     : from != on->me
+    const char *base = row->form == SW_FORM_INLINE   ? row->data
+                       : row->form == SW_FORM_STAGED ? area + tables
+                       : from != on->me
                            ? on->team->peer[from]->arena + row->send.address
-                     : p->packed ? p->packed : p->args.send;
+                       : p->packed ? p->packed
+                                   : p->args.send;
     return base + b.offset;
 }
 
@@ -262,7 +262,8 @@ static char *place_of(const sw_pairs_t *p, int to, const sw_slate_row_t *row,
     const char *table = sw_slate_area(on, p->schedule.step, to) +
                         (size_t)on->n * sizeof(sw_extent_t);
     sw_extent_t b = {p->collects ? (int64_t)((size_t)from * row->recv.bytes)
-                                 : 0, row->recv.bytes};
+                                 : 0,
+                     row->recv.bytes};
     if (row->listed & SW_LISTS_RECVS)
         b = ((const sw_extent_t *)table)[from];
     *bytes = b.bytes;
@@ -278,7 +279,7 @@ static sw_pieces_t pieces_of(const sw_pairs_t *p, int from, uint64_t bytes)
                              UINT64_C(1) << (unsigned)from % SW_SLATE_BITS};
     unsigned most = (unsigned)sw_min(SW_SLATE_BITS / n, 8);
     return (sw_pieces_t){0, sw_schedule_bits((unsigned)from * most,
-                                    sw_schedule_pieces(bytes, most))};
+                                             sw_schedule_pieces(bytes, most))};
 }
 
 /* Bytes [*begin, *end) of the piece with this bit, as far as there is room. */
@@ -304,9 +305,9 @@ static uint64_t claim(sw_pairs_t *p, const sw_slate_row_t *source,
 {
     sw_schedule_t *s = &p->schedule;
     sw_slate_touch(s->on);
-    if (sw_likely((source->form != SW_FORM_ARENA ||
-                   !sw_row_left(source, s->turn)) &&
-                  !sw_row_left(target, s->turn))) {
+    if (sw_likely(
+            (source->form != SW_FORM_ARENA || !sw_row_left(source, s->turn)) &&
+            !sw_row_left(target, s->turn))) {
         uint64_t bit = sw_row_claim(target, of);
         if (bit)
             return bit;
@@ -431,8 +432,8 @@ static bool take_from(sw_pairs_t *p, int from)
 }
 
 /* Copies a piece from one member to another. */
-static bool carry(sw_pairs_t *p, int from, const sw_slate_row_t *source,
-                  int to, sw_slate_row_t *target)
+static bool carry(sw_pairs_t *p, int from, const sw_slate_row_t *source, int to,
+                  sw_slate_row_t *target)
 {
     uint64_t bytes, room;
     const char *block = block_of(p, from, source, to, &bytes);
@@ -453,8 +454,8 @@ static bool help(sw_pairs_t *p, int to)
 {
     sw_schedule_t *s = &p->schedule;
     int n = s->on->n;
-    sw_slate_row_t *target =
-        (sw_slate_row_t *)(uintptr_t)sw_schedule_look(s, to);
+    sw_slate_row_t *target = (sw_slate_row_t *)(uintptr_t)sw_schedule_look(s,
+                                                                           to);
     if (!target)
         return false;
     bool all = true;
@@ -554,8 +555,7 @@ static void expect_senders(sw_pairs_t *p, int n, int me)
                      (!from_root(p->args.id) || i == p->args.root);
         p->written[i] = !sends;
         p->unwritten += sends;
-        p->helped[i] = i == me ||
-                       (to_root(p->args.id) && i != p->args.root) ||
+        p->helped[i] = i == me || (to_root(p->args.id) && i != p->args.root) ||
                        (from_root(p->args.id) && i == p->args.root);
     }
 }
@@ -585,8 +585,9 @@ void sw_pairs_begin(sw_pairs_t *p, sw_slates_t *on)
     p->unread = p->unwritten = 0;
     p->next = on->me;
     expect_senders(p, on->n, on->me);
-    sw_schedule_begin(&p->schedule, &pairs_kind, on,
-                      sw_sequence_what((int)args->id, to || from ? args->root : 0));
+    sw_schedule_begin(
+        &p->schedule, &pairs_kind, on,
+        sw_sequence_what((int)args->id, to || from ? args->root : 0));
     if (args->id != SW_COLL_BCAST && !args->in_place &&
         ((!to && !from) || is_root))
         keep(p);

@@ -22,20 +22,20 @@
 
 typedef struct {
     sw_schedule_t schedule;
-    sw_coll_move_t args;        /* the caller fills them in; they last as
-                                   long as the schedule                     */
-    bool deals, collects;       /* a block for each; a place for each       */
+    sw_coll_move_t args;  /* the caller fills them in; they last as
+                                   long as the schedule */
+    bool deals, collects; /* a block for each; a place for each */
     bool sends, receives;
-    bool lent;                  /* others read this member's memory         */
-    bool pumped;                /* ... a chunk at a time, without room      */
-    bool open;                  /* others write into it                     */
-    int unread, unwritten;      /* receivers, senders that are not done     */
-    char *packed;               /* what is lent, if it was made for that    */
+    bool lent;             /* others read this member's memory */
+    bool pumped;           /* ... a chunk at a time, without room */
+    bool open;             /* others write into it */
+    int unread, unwritten; /* receivers, senders that are not done */
+    char *packed;          /* what is lent, if it was made for that */
     sw_pump_t pump;
-    int next;                   /* whose row it looks at to help            */
+    int next; /* whose row it looks at to help */
     /* [n], in the schedule's room. */
-    bool *read, *written;       /* by receiver, by sender                   */
-    bool *helped;               /* by receiver: nothing is left to do       */
+    bool *read, *written; /* by receiver, by sender */
+    bool *helped;         /* by receiver: nothing is left to do */
 } sw_pairs_t;
 
 /* Begins one. p->schedule began as zeros, and is kept. */

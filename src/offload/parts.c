@@ -52,8 +52,11 @@ static sw_parts_bank_t bank_of(char *board, uint64_t step, unsigned partitions,
     _Atomic uint8_t *ready = (_Atomic uint8_t *)(void *)at;
     at += flags_bytes(words);
     return (sw_parts_bank_t){
-        .partitions = partitions, .split = split, .words = words,
-        .bytes = bytes, .ready = ready,
+        .partitions = partitions,
+        .split = split,
+        .words = words,
+        .bytes = bytes,
+        .ready = ready,
         .claims = (_Atomic uint64_t *)(void *)at,
         .ticks = (_Atomic uint64_t *)(void *)(at + each),
         .where = (_Atomic uint64_t *)(void *)(at + 2 * each),
@@ -109,7 +112,8 @@ bool sw_parts_open(sw_parts_t *p, sw_team_t *team, uint64_t name,
                    unsigned partitions, uint64_t bytes, bool eager)
 {
     unsigned most = partitions && partitions < SW_SLATE_BITS
-                        ? SW_SLATE_BITS / partitions : 1;
+                        ? SW_SLATE_BITS / partitions
+                        : 1;
     p->partitions = partitions;
     p->bytes = bytes;
     p->split = sw_schedule_pieces(bytes / 8, most);
@@ -117,9 +121,12 @@ bool sw_parts_open(sw_parts_t *p, sw_team_t *team, uint64_t name,
     p->board = NULL;
     if (team->me == SENDER) {
         size_t size = 2 * bank_bytes(partitions, p->split, copied(p));
-        p->board = sw_notice_put(&(sw_notice_want_t){
-            .name = name_of_board(name), .n = 2, .bytes = size,
-            .zeroed = size, .anywhere = true});
+        p->board = sw_notice_put(
+            &(sw_notice_want_t){.name = name_of_board(name),
+                                .n = 2,
+                                .bytes = size,
+                                .zeroed = size,
+                                .anywhere = true});
         if (!p->board)
             sw_notice_refuse(name);
     }
@@ -176,12 +183,13 @@ static void post(sw_schedule_t *s, sw_slate_row_t *row)
         return;
     }
     uint64_t there = p->to.layout || !p->room
-                         ? UINT64_MAX : sw_schedule_show(s, p->to.at, p->room);
+                         ? UINT64_MAX
+                         : sw_schedule_show(s, p->to.at, p->room);
     p->open = there != UINT64_MAX;
     if (!p->open)
         return;
-    row->recv = (sw_part_t){.address = there, .form = SW_FORM_ARENA,
-                            .bytes = p->room};
+    row->recv = (sw_part_t){
+        .address = there, .form = SW_FORM_ARENA, .bytes = p->room};
     sw_schedule_open(s);
 }
 
@@ -193,12 +201,12 @@ static const sw_slate_row_t *meet(sw_parts_t *p)
     if (sw_likely(!row || atomic_load_explicit(&p->met, memory_order_relaxed)))
         return row;
     uint32_t note;
-    bool refused;               /* not: the sender has posted               */
+    bool refused; /* not: the sender has posted */
     if (!p->board)
         p->board = sw_notice_find(s->on->team->peer[SENDER],
                                   name_of_board(s->on->name), &note, &refused);
     if (!p->board)
-        return NULL;            /* its sender changes the table just now */
+        return NULL; /* its sender changes the table just now */
     unsigned partitions = (unsigned)row->send.bytes;
     bool eager = row->form == SW_FORM_STAGED;
     p->bank = bank_of(p->board, s->step, partitions, row->listed, row->bytes,
@@ -271,7 +279,8 @@ static void copy(sw_parts_t *p, const sw_slate_row_t *theirs, const char *from,
         end = sw_min(end, theirs->recv.bytes);
         if (begin < end)
             sw_copy(p->schedule.on->team->peer[RECEIVER]->arena +
-                        theirs->recv.address + begin, from, end - begin);
+                        theirs->recv.address + begin,
+                    from, end - begin);
         return;
     }
     end = sw_min(end, p->room);
@@ -287,8 +296,9 @@ static void copy_pieces(sw_parts_t *p, const sw_slate_row_t *theirs,
                         unsigned word, uint64_t bits)
 {
     for (uint64_t left = bits; left; left &= left - 1) {
-        uint64_t begin, end, index = (uint64_t)word * SW_SLATE_BITS +
-                                     (unsigned)__builtin_ctzll(left);
+        uint64_t begin, end,
+            index = (uint64_t)word * SW_SLATE_BITS +
+                    (unsigned)__builtin_ctzll(left);
         piece(&p->bank, index, &begin, &end);
         copy(p, theirs, source(p, index, begin), begin, end);
     }
@@ -299,12 +309,11 @@ static bool work(sw_schedule_t *s, bool calls)
     sw_parts_t *p = (sw_parts_t *)s;
     const sw_slate_row_t *theirs = meet(p);
     unsigned word;
-    if (!theirs || (s->on->me == SENDER &&
-                    theirs->recv.form != SW_FORM_ARENA))
+    if (!theirs || (s->on->me == SENDER && theirs->recv.form != SW_FORM_ARENA))
         return false;
     sw_slate_touch(s->on);
     bool there = theirs->form == SW_FORM_STAGED ||
-        !sw_row_left(theirs, s->turn);
+                 !sw_row_left(theirs, s->turn);
     uint64_t bits = there ? claim(p, &word) : 0;
     if (bits) {
         copy_pieces(p, theirs, word, bits);
@@ -338,8 +347,7 @@ static bool over(sw_schedule_t *s)
 {
     sw_parts_t *p = (sw_parts_t *)s;
     if (s->on->me == SENDER && p->eager)
-        return all_ready(&p->bank) &&
-               sw_slate_free(s->on, s->step + 1);
+        return all_ready(&p->bank) && sw_slate_free(s->on, s->step + 1);
     const sw_slate_row_t *theirs = meet(p);
     if (!theirs)
         return false;
@@ -371,7 +379,8 @@ void sw_parts_begin(sw_parts_t *p)
                           p->bytes, copied(p));
         clear(&p->bank);
     }
-    sw_schedule_begin(&p->schedule, &parts_kind, p->on, sw_sequence_what(WHAT, 0));
+    sw_schedule_begin(&p->schedule, &parts_kind, p->on,
+                      sw_sequence_what(WHAT, 0));
 }
 
 bool sw_parts_arrived(const sw_parts_t *p, uint64_t begin, uint64_t end)
@@ -384,14 +393,15 @@ bool sw_parts_arrived(const sw_parts_t *p, uint64_t begin, uint64_t end)
     if (begin >= end)
         return true;
     if (begin >= sw_parts_received(p))
-        return false;           /* until all has come */
+        return false; /* until all has come */
     uint64_t first = begin / b->bytes * b->split;
     uint64_t last = sw_min(((end - 1) / b->bytes + 1) * b->split,
                            (uint64_t)b->partitions * b->split);
     for (uint64_t i = first; i < last; i++)
         if (!(atomic_load_explicit(&b->ticks[i / SW_SLATE_BITS],
                                    memory_order_acquire) >>
-                  i % SW_SLATE_BITS & 1))
+                  i % SW_SLATE_BITS &
+              1))
             return false;
     return true;
 }

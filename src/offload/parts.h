@@ -31,31 +31,31 @@
 
 /* A bank, as a member maps it. */
 typedef struct {
-    unsigned partitions, split; /* a partition has so many pieces           */
-    unsigned words;             /* of 64 bits, for all pieces               */
-    uint64_t bytes;             /* of a partition                           */
-    _Atomic uint8_t *ready;     /* of each piece: 1 once it is              */
+    unsigned partitions, split; /* a partition has so many pieces */
+    unsigned words;             /* of 64 bits, for all pieces */
+    uint64_t bytes;             /* of a partition */
+    _Atomic uint8_t *ready;     /* of each piece: 1 once it is */
     _Atomic uint64_t *claims, *ticks;
-    _Atomic uint64_t *where;    /* the place of each partition              */
-    char *copy;                 /* of a small message; else NULL            */
+    _Atomic uint64_t *where; /* the place of each partition */
+    char *copy;              /* of a small message; else NULL */
 } sw_parts_bank_t;
 
 typedef struct {
     sw_schedule_t schedule;
     sw_slates_t *on;
-    char *board;                /* NULL: not found yet                      */
+    char *board; /* NULL: not found yet */
     /* The sender's. */
     unsigned partitions, split;
-    uint64_t bytes;             /* of a partition                           */
-    bool eager;                 /* it is copied                             */
+    uint64_t bytes; /* of a partition */
+    bool eager;     /* it is copied */
     /* The receiver's: the place of the whole message, in this order. */
     sw_data_t to;
     uint64_t room;
-    bool open;                  /* the sender may write there               */
+    bool open; /* the sender may write there */
     /* Of this start. */
     sw_parts_bank_t bank;
-    _Atomic bool met;           /* `bank` is known                          */
-    unsigned claimed;           /* all words below are                      */
+    _Atomic bool met; /* `bank` is known */
+    unsigned claimed; /* all words below are */
 } sw_parts_t;
 
 /* Opens the sender's end of a message of so many partitions, of so many bytes

@@ -3,7 +3,7 @@
  */
 #include "pump.h"
 
-#define MEMBERS 65536           /* of a word: the rest is the number */
+#define MEMBERS 65536 /* of a word: the rest is the number */
 _Static_assert(SW_MEMBERS_MAX < MEMBERS, "a member fits");
 
 void sw_pump_begin(sw_pump_t *p, void *area, size_t bytes)
@@ -47,7 +47,8 @@ const sw_pump_area_t *sw_pump_look(const sw_schedule_t *s, const void *area)
     uint64_t taken = atomic_load_explicit(&a->taken, memory_order_relaxed);
     return put % MEMBERS == (unsigned)s->on->me &&
                    put / MEMBERS > taken / MEMBERS
-               ? a : NULL;
+               ? a
+               : NULL;
 }
 
 void sw_pump_take(const sw_pump_area_t *area)

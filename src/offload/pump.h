@@ -29,9 +29,9 @@
 
 typedef struct {
     _Atomic uint64_t put;
-    uint64_t block;             /* of the sender's                          */
-    uint64_t begin, bytes;      /* of the chunk, in the block               */
-    uint64_t all;               /* bytes of the block                       */
+    uint64_t block;        /* of the sender's */
+    uint64_t begin, bytes; /* of the chunk, in the block */
+    uint64_t all;          /* bytes of the block */
     char pad[SW_LINE - 40];
     _Atomic uint64_t taken;
     char pad2[SW_LINE - 8];
@@ -41,10 +41,10 @@ typedef struct {
 /* The sender's end. */
 typedef struct {
     sw_pump_area_t *area;
-    size_t room;                /* of a chunk                               */
-    uint64_t put;               /* the last word                            */
-    int to;                     /* the chunks' receiver                     */
-    uint64_t at;                /* so many bytes of its block are put       */
+    size_t room;  /* of a chunk */
+    uint64_t put; /* the last word */
+    int to;       /* the chunks' receiver */
+    uint64_t at;  /* so many bytes of its block are put */
 } sw_pump_t;
 
 /* Before the row is posted; `bytes` of the area are the pump's. */

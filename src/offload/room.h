@@ -12,7 +12,7 @@
 
 /* n > 0 bytes, and in *place where; NULL: both are full. */
 SW_API void *sw_room_take(size_t n, uint64_t *place);
-SW_API void sw_room_give(void *p, uint64_t place);      /* or NULL */
+SW_API void sw_room_give(void *p, uint64_t place); /* or NULL */
 
 /* Is a place in the pool? And where does what it lies in begin, if p is there
  * as this process sees it? */

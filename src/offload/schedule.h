@@ -37,18 +37,18 @@ struct sw_schedule {
     const sw_schedule_kind_t *kind;
     sw_slates_t *on;
     uint64_t step, turn;
-    uint32_t what;              /* sw_sequence_what()                                */
-    int status;                 /* not SW_OK: it cannot go on               */
-    int result;                 /* SW_OK, or SW_TRUNCATED: it goes on       */
+    uint32_t what; /* sw_sequence_what() */
+    int status;    /* not SW_OK: it cannot go on */
+    int result;    /* SW_OK, or SW_TRUNCATED: it goes on */
     bool posted;
-    bool calls;                 /* a thread of the program's pushes it      */
-    bool open;                  /* counted in sw_schedules_open             */
-    bool joined;                /* those under way                          */
-    _Atomic bool waits;         /* ... behind one that has not posted       */
+    bool calls;         /* a thread of the program's pushes it */
+    bool open;          /* counted in sw_schedules_open */
+    bool joined;        /* those under way */
+    _Atomic bool waits; /* ... behind one that has not posted */
     _Atomic bool over;
     _Atomic bool held;
-    sw_schedule_t *after, *before;  /* among those to push, or that wait    */
-    sw_scratch_t scratch, room; /* for its work; its kind's own             */
+    sw_schedule_t *after, *before; /* among those to push, or that wait */
+    sw_scratch_t scratch, room;    /* for its work; its kind's own */
 };
 
 /* May several threads of this process come to schedules at once (the program's,
@@ -112,8 +112,7 @@ static inline const sw_slate_row_t *sw_schedule_look(sw_schedule_t *s,
         if (sw_likely(row->what == s->what))
             return row;
         s->status = SW_MISMATCH;
-    } else if (sw_row_left(row, s->turn) &&
-               !sw_row_posted(row, s->turn)) {
+    } else if (sw_row_left(row, s->turn) && !sw_row_posted(row, s->turn)) {
         s->status = SW_MISMATCH;
     }
     return NULL;
@@ -141,7 +140,8 @@ static inline bool sw_schedule_deserted(sw_schedule_t *s, int member,
 static inline uint64_t sw_schedule_show(const sw_schedule_t *s, const void *p,
                                         size_t n)
 {
-    return s->calls ? sw_payload_direct(s->on->team, p, n) : sw_show_at_birth(p, n);
+    return s->calls ? sw_payload_direct(s->on->team, p, n)
+                    : sw_show_at_birth(p, n);
 }
 
 /* The other members may write to memory of this one's, once it has posted: all

@@ -11,7 +11,7 @@
 
 #define FEW 4
 #define AHEAD 4
-#define SHORT 2             /* a depth that serves all: see parts.c */
+#define SHORT 2 /* a depth that serves all: see parts.c */
 
 /* Few members have many slates, so that a stream of rooted collectives can run
  * ahead; many have few, to save memory. */
@@ -33,8 +33,8 @@ static unsigned words_of(int n)
 
 static size_t row_bytes(int n)
 {
-    return sw_round_up(sizeof(sw_slate_row_t) +
-                           2 * words_of(n) * sizeof(uint64_t), SW_PAIR);
+    return sw_round_up(
+        sizeof(sw_slate_row_t) + 2 * words_of(n) * sizeof(uint64_t), SW_PAIR);
 }
 
 static size_t head_bytes(int n)
@@ -69,8 +69,8 @@ static void place(sw_slates_t *s, char *block)
 
 static char *try_to_take(sw_slates_t *s, unsigned depth, bool anywhere)
 {
-    sw_notice_want_t want = {.name = s->name, .n = s->n, .note = depth,
-                             .anywhere = anywhere};
+    sw_notice_want_t want = {
+        .name = s->name, .n = s->n, .note = depth, .anywhere = anywhere};
     want.bytes = block_bytes(s->n, depth, &want.zeroed);
     set_depth(s, depth);
     return sw_notice_put(&want);
@@ -125,7 +125,7 @@ bool sw_slates_find(sw_slates_t *s)
 
 void sw_slates_close(sw_slates_t *s)
 {
-    if (s->block)               /* not, if a member died before it was found,
+    if (s->block) /* not, if a member died before it was found,
                                    or there is none */
         sw_notice_leave(s->block);
     sw_team_drop(s->team);
@@ -140,8 +140,8 @@ static bool has_left(sw_slates_t *s, int member, uint64_t step, uint64_t last)
     uint64_t all = atomic_load_explicit(&s->columns[member].left,
                                         memory_order_acquire);
     sw_slate_hear(s, member, all);
-    return all >= last || sw_row_left(sw_slate_row(s, step, member),
-                                      sw_slate_turn(s, last));
+    return all >= last ||
+           sw_row_left(sw_slate_row(s, step, member), sw_slate_turn(s, last));
 }
 
 bool sw_slate_free(sw_slates_t *s, uint64_t step)
@@ -197,7 +197,7 @@ void sw_slate_leave(sw_slates_t *s, uint64_t step)
 
 void sw_slate_give_up(sw_slates_t *s, uint64_t step)
 {
-    if (!s->rows)               /* not found: it has posted nothing */
+    if (!s->rows) /* not found: it has posted nothing */
         return;
     leave(s, step, memory_order_seq_cst);
     for (int i = 0; i < s->n; i++) {

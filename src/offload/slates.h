@@ -53,26 +53,26 @@
 #include "coll/team.h"
 #include "node/wait.h"
 
-#define SW_SLATE_INLINE 96      /* payload bytes in the row itself          */
-#define SW_SLATE_BITS 64        /* pieces of a word                         */
+#define SW_SLATE_INLINE 96 /* payload bytes in the row itself */
+#define SW_SLATE_BITS 64   /* pieces of a word */
 
 typedef struct {
-    _Atomic uint64_t posted;    /* the turn whose row this is               */
-    uint32_t what;              /* sw_sequence_what(), for checks                    */
-    uint16_t form;              /* sw_form_t of what is sent                */
-    uint16_t listed;            /* SW_LISTS_* bits                          */
-    uint64_t bytes;             /* of each block that is sent, or of all    */
-    uint64_t before;            /* its member has left all steps up to this */
+    _Atomic uint64_t posted; /* the turn whose row this is */
+    uint32_t what;           /* sw_sequence_what(), for checks */
+    uint16_t form;           /* sw_form_t of what is sent */
+    uint16_t listed;         /* SW_LISTS_* bits */
+    uint64_t bytes;          /* of each block that is sent, or of all */
+    uint64_t before;         /* its member has left all steps up to this */
     union {
         char data[SW_SLATE_INLINE];
         struct {
-            sw_part_t send;     /* memory that the others may read          */
-            sw_part_t recv;     /* ... and write; SW_FORM_NONE: none        */
+            sw_part_t send; /* memory that the others may read */
+            sw_part_t recv; /* ... and write; SW_FORM_NONE: none */
         };
     };
     _Atomic uint64_t left;
     char pad[SW_PAIR - 8];
-    _Atomic uint64_t word[];    /* claims, then ticks                       */
+    _Atomic uint64_t word[]; /* claims, then ticks */
 } sw_slate_row_t;
 
 _Static_assert(offsetof(sw_slate_row_t, left) == SW_PAIR,
@@ -83,9 +83,9 @@ _Static_assert(sizeof(sw_slate_row_t) % SW_PAIR == 0, "words start on a pair");
 enum { SW_LISTS_SENDS = 1, SW_LISTS_RECVS = 2, SW_LISTS_PACKED = 4 };
 
 typedef struct {
-    _Atomic uint32_t touching;  /* threads of this member in others' memory */
+    _Atomic uint32_t touching; /* threads of this member in others' memory */
     char pad[SW_LINE - 4];
-    _Atomic uint64_t left;      /* it has left all steps up to this one     */
+    _Atomic uint64_t left; /* it has left all steps up to this one */
     char pad_left[SW_LINE - 8];
 } sw_slate_column_t;
 
@@ -93,24 +93,24 @@ typedef struct {
 typedef struct {
     sw_team_t *team;
     int n, me;
-    unsigned depth;             /* a power of two, 1 << shift: the others learn
+    unsigned depth; /* a power of two, 1 << shift: the others learn
                                    it with the block */
     unsigned shift;
-    unsigned words;             /* of claims, and of ticks, in a row        */
+    unsigned words; /* of claims, and of ticks, in a row */
     size_t row_bytes, area;
-    uint64_t name;              /* under which the others find the block    */
-    char *block;                /* NULL: not found yet                      */
-    sw_doorbell_t *bell;        /* of all members: one has got on           */
+    uint64_t name;       /* under which the others find the block */
+    char *block;         /* NULL: not found yet */
+    sw_doorbell_t *bell; /* of all members: one has got on */
     sw_slate_column_t *columns;
     char *rows, *areas;
-    uint64_t step;              /* last begun                               */
-    uint64_t left;              /* this member has left all up to this      */
-    _Atomic uint64_t *known;    /* [n] the same of each, as last heard      */
-    bool broken;                /* a member has died or given up            */
-    bool refused;               /* the leader has no room for the block     */
-    _Atomic bool locked;        /* see schedule.c                           */
-    struct sw_schedule *next;   /* the oldest schedule that has not posted  */
-    struct sw_schedule *waiting;    /* those behind it, in a circle         */
+    uint64_t step;               /* last begun */
+    uint64_t left;               /* this member has left all up to this */
+    _Atomic uint64_t *known;     /* [n] the same of each, as last heard */
+    bool broken;                 /* a member has died or given up */
+    bool refused;                /* the leader has no room for the block */
+    _Atomic bool locked;         /* see schedule.c */
+    struct sw_schedule *next;    /* the oldest schedule that has not posted */
+    struct sw_schedule *waiting; /* those behind it, in a circle */
 } sw_slates_t;
 
 /* Opens this member's end of a block of `depth` slates, a power of two (0: as
@@ -144,10 +144,10 @@ static inline size_t sw_row_place(const sw_slates_t *s, uint64_t step,
 }
 
 static inline sw_slate_row_t *sw_slate_row(const sw_slates_t *s, uint64_t step,
-                                     int member)
+                                           int member)
 {
-    return (sw_slate_row_t *)(s->rows + sw_row_place(s, step, member) *
-                                      s->row_bytes);
+    return (sw_slate_row_t *)(s->rows +
+                              sw_row_place(s, step, member) * s->row_bytes);
 }
 
 static inline char *sw_slate_area(const sw_slates_t *s, uint64_t step,
@@ -199,8 +199,7 @@ typedef struct {
 static inline uint64_t sw_row_claim(sw_slate_row_t *row, sw_pieces_t of)
 {
     _Atomic uint64_t *word = &row->word[of.word];
-    uint64_t open = of.bits & ~atomic_load_explicit(word,
-                                                    memory_order_relaxed);
+    uint64_t open = of.bits & ~atomic_load_explicit(word, memory_order_relaxed);
     while (open) {
         uint64_t bit = open & -open;
         uint64_t seen = atomic_fetch_or_explicit(word, bit,

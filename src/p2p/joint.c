@@ -39,11 +39,10 @@ bool sw_joint_open(sw_joint_t *joint, const sw_data_t *from,
         return false;
     size_t piece = sw_round_up(bytes / PIECES, SW_PAGE);
     joint->bytes = bytes;
-    joint->piece = sw_min(sw_max(piece, scattered ? PIECE_MIN_SCATTERED
-                                                  : PIECE_MIN), CLAIM_MAX);
+    joint->piece = sw_min(
+        sw_max(piece, scattered ? PIECE_MIN_SCATTERED : PIECE_MIN), CLAIM_MAX);
     atomic_store_explicit(&joint->pushed, 0, memory_order_relaxed);
-    atomic_store_explicit(&joint->ends, pieces_of(joint),
-                          memory_order_relaxed);
+    atomic_store_explicit(&joint->ends, pieces_of(joint), memory_order_relaxed);
     return true;
 }
 
@@ -67,11 +66,10 @@ static uint64_t claim(sw_joint_t *joint, bool first, uint64_t *piece)
             return 0;
         uint64_t n = sw_min((high - low + 1) / 2, most);
         *piece = first ? low : high - n;
-        uint64_t next = first ? (low + n) << 32 | high
-                              : low << 32 | (high - n);
-        if (atomic_compare_exchange_weak_explicit(
-                &joint->ends, &ends, next, memory_order_relaxed,
-                memory_order_relaxed))
+        uint64_t next = first ? (low + n) << 32 | high : low << 32 | (high - n);
+        if (atomic_compare_exchange_weak_explicit(&joint->ends, &ends, next,
+                                                  memory_order_relaxed,
+                                                  memory_order_relaxed))
             return n;
     }
 }
@@ -91,8 +89,7 @@ int sw_joint_pull(sw_joint_t *joint, const sw_peer_t *sender,
         copy(joint, piece, n, from, to);
     uint64_t theirs = pieces_of(joint) - mine;
     unsigned turns = 0;
-    while (atomic_load_explicit(&joint->pushed, memory_order_acquire) !=
-           theirs)
+    while (atomic_load_explicit(&joint->pushed, memory_order_acquire) != theirs)
         if (sw_peer_turn(sender, &turns)) {
             errno = ESRCH;
             return -1;

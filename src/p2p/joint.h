@@ -25,9 +25,9 @@
 typedef struct {
     sw_shown_t to;
     uint64_t bytes;
-    uint64_t piece;             /* bytes; the last one may be shorter        */
-    _Atomic uint64_t ends;      /* low << 32 | high                          */
-    _Atomic uint64_t pushed;    /* pieces copied by the sender               */
+    uint64_t piece;          /* bytes; the last one may be shorter */
+    _Atomic uint64_t ends;   /* low << 32 | high */
+    _Atomic uint64_t pushed; /* pieces copied by the sender */
 } sw_joint_t;
 
 /* The receiver: may the sender help to bring `bytes` from `from` to `to`? If so

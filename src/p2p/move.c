@@ -18,8 +18,8 @@
 size_t sw_move_streams_from(void)
 {
     return sw_settings.stream_min != SW_AUTO_SIZE
-        ? sw_settings.stream_min
-        : sw_min(sw_max(sw_machine_l3_bytes() / 2, LEAST), MOST);
+               ? sw_settings.stream_min
+               : sw_min(sw_max(sw_machine_l3_bytes() / 2, LEAST), MOST);
 }
 
 void sw_move(const sw_data_t *from, const sw_data_t *to, size_t begin,

@@ -12,8 +12,8 @@
 
 #include <pthread.h>
 
-#define SLOTS 256u              /* in a block of the segment                */
-#define FIRST SW_PAIR           /* where a block's first slot lies          */
+#define SLOTS 256u    /* in a block of the segment */
+#define FIRST SW_PAIR /* where a block's first slot lies */
 
 #define ORPHANS_LOOKED 8
 /* So many wait before the sender looks: the receivers' cores have their lines,
@@ -30,16 +30,16 @@
  * anything from it: a copy costs less than what it has waited then. While a
  * receiver is at it, or beyond the memory that may lie aside, only those that
  * seem stuck for good. */
-#define PATIENCE_SMALL  1000u
-#define PATIENCE        50000u
-#define PATIENCE_LARGE  1000000u
-#define PATIENCE_LAST   1000000000u
-#define SMALL           ((size_t)4 << 10)
-#define LARGE           ((size_t)1 << 20)
-#define ASIDE_MAX       ((size_t)256 << 20)
+#define PATIENCE_SMALL 1000u
+#define PATIENCE 50000u
+#define PATIENCE_LARGE 1000000u
+#define PATIENCE_LAST 1000000000u
+#define SMALL ((size_t)4 << 10)
+#define LARGE ((size_t)1 << 20)
+#define ASIDE_MAX ((size_t)256 << 20)
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static uint64_t takers;                 /* ours: its offset in the segment   */
+static uint64_t takers; /* ours: its offset in the segment */
 static sw_slot_t *free_slots, *orphans, *last_orphan;
 static unsigned orphan_count;
 static _Atomic size_t aside_bytes;
@@ -139,9 +139,9 @@ static void bury(sw_slot_t *slot)
 /* The owner frees copies aside as soon as it can. */
 static bool too_many_orphans(void)
 {
-    return orphans && (orphan_count > ORPHANS_KEPT || !free_slots ||
-                       atomic_load_explicit(&aside_bytes,
-                                            memory_order_relaxed));
+    return orphans &&
+           (orphan_count > ORPHANS_KEPT || !free_slots ||
+            atomic_load_explicit(&aside_bytes, memory_order_relaxed));
 }
 
 /* Take back the slots of orphans that have arrived; the others go to the end,
@@ -239,8 +239,7 @@ static void forsake(sw_slot_t *slot, const sw_peer_t *receiver)
         sw_slot_set(slot, sw_slot_ticket(slot), SW_SLOT_TAKEN);
 }
 
-void sw_slot_nudge(sw_slot_t *slot, const sw_peer_t *receiver,
-                   const void *data)
+void sw_slot_nudge(sw_slot_t *slot, const sw_peer_t *receiver, const void *data)
 {
     uint64_t now = sw_os_now();
     sw_takers_t *t = (sw_takers_t *)((char *)slot - slot->offset +
@@ -251,11 +250,12 @@ void sw_slot_nudge(sw_slot_t *slot, const sw_peer_t *receiver,
         slot->seen = taken;
         return;
     }
-    uint64_t patience = slot->bytes <= SMALL ? PATIENCE_SMALL
-                      : slot->bytes < LARGE  ? PATIENCE : PATIENCE_LARGE;
+    uint64_t patience = slot->bytes <= SMALL  ? PATIENCE_SMALL
+                        : slot->bytes < LARGE ? PATIENCE
+                                              : PATIENCE_LARGE;
     if (atomic_load_explicit(&t->busy, memory_order_relaxed) ||
-        atomic_load_explicit(&aside_bytes, memory_order_relaxed) +
-            slot->bytes > ASIDE_MAX)
+        atomic_load_explicit(&aside_bytes, memory_order_relaxed) + slot->bytes >
+            ASIDE_MAX)
         patience = PATIENCE_LAST;
     if (now - slot->since < patience)
         return;

@@ -44,53 +44,60 @@
 #include "node/parcel.h"
 #include "node/wait.h"
 
-enum { SW_SLOT_FREE, SW_SLOT_OFFERED, SW_SLOT_MOVING, SW_SLOT_CLAIMED,
-       SW_SLOT_JOINT, SW_SLOT_TAKEN, SW_SLOT_STATES = 8 };
+enum {
+    SW_SLOT_FREE,
+    SW_SLOT_OFFERED,
+    SW_SLOT_MOVING,
+    SW_SLOT_CLAIMED,
+    SW_SLOT_JOINT,
+    SW_SLOT_TAKEN,
+    SW_SLOT_STATES = 8
+};
 
 typedef struct {
-    _Atomic uint64_t state;     /* ticket * SW_SLOT_STATES + SW_SLOT_*    */
+    _Atomic uint64_t state; /* ticket * SW_SLOT_STATES + SW_SLOT_* */
     uint64_t bytes;
-    uint64_t takers;            /* the sender's (takers.h): its offset    */
-    int32_t dest;               /* the receiver's place on the node       */
+    uint64_t takers; /* the sender's (takers.h): its offset */
+    int32_t dest;    /* the receiver's place on the node */
     /* The receiver was refused the sender's memory: taken, but not read. */
     _Atomic uint32_t unread;
-    sw_parcel_name_t given;     /* what is given away; at is 0: nothing   */
+    sw_parcel_name_t given; /* what is given away; at is 0: nothing */
     /* Up to here one cache line: all that a taker needs. */
-    _Alignas(SW_LINE) sw_shown_t shown;     /* else where the data lies   */
+    _Alignas(SW_LINE) sw_shown_t shown; /* else where the data lies */
     /* Of a copy aside, so many bytes are there: the receiver may take them
      * while the sender still copies (release, acquire). */
     _Atomic uint64_t ready;
     sw_joint_t joint;
-    _Atomic uint64_t proxy;     /* see mpi/p2p/proxy.h; 0: no question      */
+    _Atomic uint64_t proxy; /* see mpi/p2p/proxy.h; 0: no question */
     /* The sender's own. */
-    void *aside;                /* the copy, to be freed                  */
-    sw_layout_t *how;           /* the layout that is shown               */
-    uint64_t since;             /* when its receiver was last known to be
-                                 * busy, ns                               */
-    uint64_t seen;              /* messages taken from us by then         */
-    uint64_t offset;            /* of the slot in the segment             */
-    uint64_t next;              /* free or orphaned slots: a list         */
+    void *aside;      /* the copy, to be freed */
+    sw_layout_t *how; /* the layout that is shown */
+    uint64_t since;   /* when its receiver was last known to be
+                                 * busy, ns */
+    uint64_t seen;    /* messages taken from us by then */
+    uint64_t offset;  /* of the slot in the segment */
+    uint64_t next;    /* free or orphaned slots: a list */
 } sw_slot_t;
 
 _Static_assert(offsetof(sw_slot_t, shown) == SW_LINE, "a taker's line");
 
 /* What a sender offers. */
 typedef struct {
-    int32_t dest;               /* the receiver's place on the node        */
+    int32_t dest; /* the receiver's place on the node */
     const void *data;
     size_t bytes;
-    sw_layout_t *layout;        /* `count` elements of it; NULL: contiguous */
+    sw_layout_t *layout; /* `count` elements of it; NULL: contiguous */
     int64_t count;
-    bool readable;              /* by the receiver, where it lies          */
-    bool direct;                /* else: not gathered, but read by CMA     */
-    sw_shown_t shown;           /* then                                    */
-    sw_parcel_name_t given;     /* instead of all that: a parcel to give   */
+    bool readable;          /* by the receiver, where it lies */
+    bool direct;            /* else: not gathered, but read by CMA */
+    sw_shown_t shown;       /* then */
+    sw_parcel_name_t given; /* instead of all that: a parcel to give */
 } sw_offer_t;
 
 /* Where a receiver wants it. */
 typedef struct {
     sw_data_t data;
-    size_t room;                /* bytes of data                           */
+    size_t room; /* bytes of data */
 } sw_target_t;
 
 /* What is shown as this many bytes is the owner's own address, to be read by
@@ -107,7 +114,8 @@ typedef struct {
 static inline sw_data_t sw_offer_data(const sw_offer_t *offer)
 {
     return (sw_data_t){.at = (char *)(uintptr_t)offer->data,
-                       .layout = offer->layout, .count = offer->count};
+                       .layout = offer->layout,
+                       .count = offer->count};
 }
 
 /* Can the receiver read it where it lies, and should it? To be asked each time
@@ -143,13 +151,15 @@ static inline void sw_slot_fill(sw_slot_t *slot, const sw_offer_t *offer)
 static inline uint64_t sw_slot_ticket(const sw_slot_t *slot)
 {
     return atomic_load_explicit(&((sw_slot_t *)(uintptr_t)slot)->state,
-                                memory_order_relaxed) / SW_SLOT_STATES;
+                                memory_order_relaxed) /
+           SW_SLOT_STATES;
 }
 
 static inline bool sw_slot_is(const sw_slot_t *slot, int state)
 {
     return atomic_load_explicit(&((sw_slot_t *)(uintptr_t)slot)->state,
-                                memory_order_acquire) % SW_SLOT_STATES ==
+                                memory_order_acquire) %
+               SW_SLOT_STATES ==
            (unsigned)state;
 }
 
@@ -169,7 +179,8 @@ static inline bool sw_slot_is_unread(const sw_slot_t *slot)
 /* What the sender shows, at `data` in its own memory. */
 static inline sw_data_t sw_slot_data(const sw_slot_t *slot, const void *data)
 {
-    return (sw_data_t){.at = (char *)(uintptr_t)data, .layout = slot->how,
+    return (sw_data_t){.at = (char *)(uintptr_t)data,
+                       .layout = slot->how,
                        .count = slot->shown.count};
 }
 

@@ -22,9 +22,8 @@ static uint64_t ready_behind(const sw_peer_t *peer, const sw_slot_t *slot,
 {
     uint64_t ready;
     unsigned turns = 0;
-    while ((ready = atomic_load_explicit(
-                &((sw_slot_t *)(uintptr_t)slot)->ready,
-                memory_order_acquire)) <= at)
+    while ((ready = atomic_load_explicit(&((sw_slot_t *)(uintptr_t)slot)->ready,
+                                         memory_order_acquire)) <= at)
         if (sw_peer_turn(peer, &turns))
             return 0;
     sw_assert(ready <= slot->bytes);
@@ -142,8 +141,7 @@ int sw_slot_take(const sw_peer_t *peer, sw_slot_t *slot, const sw_target_t *to)
             sw_joint_open(&slot->joint, &from, &to->data, n)) {
             sw_slot_set(slot, ticket, SW_SLOT_JOINT);
             rc = sw_joint_pull(&slot->joint, peer, &from, &to->data);
-            if (atomic_load_explicit(&slot->joint.pushed,
-                                     memory_order_relaxed))
+            if (atomic_load_explicit(&slot->joint.pushed, memory_order_relaxed))
                 atomic_fetch_add_explicit(&joint, 1, memory_order_relaxed);
         } else {
             rc = follow(peer, slot, &from, &to->data, 0, n);

@@ -9,8 +9,8 @@
 
 typedef struct {
     sw_block_t block;
-    _Alignas(SW_LINE) _Atomic uint64_t taken;   /* messages                 */
-    _Atomic uint32_t busy;                      /* receivers that copy now  */
+    _Alignas(SW_LINE) _Atomic uint64_t taken; /* messages */
+    _Atomic uint32_t busy;                    /* receivers that copy now */
 } sw_takers_t;
 
 /* The receiver's part of sw_slot_stats. */

@@ -6,10 +6,10 @@
 #include <stdlib.h>
 
 #define FIRST (1u << 6)
-#define MOST (1u << 18)         /* of what outlives each communicator */
+#define MOST (1u << 18) /* of what outlives each communicator */
 
 typedef struct sw_tally_entry {
-    uint64_t context_id, count;     /* count 0: free */
+    uint64_t context_id, count; /* count 0: free */
     int place, tag;
 } entry_t;
 
@@ -53,8 +53,8 @@ static bool grow(sw_tally_t *t)
         return false;
     for (unsigned i = 0; i < t->size; i++)
         if (t->at[i].count)
-            *find(&to, t->at[i].context_id, t->at[i].place, t->at[i].tag) =
-                t->at[i];
+            *find(&to, t->at[i].context_id, t->at[i].place,
+                  t->at[i].tag) = t->at[i];
     free(t->at);
     t->at = to.at;
     t->size = to.size;

@@ -18,12 +18,11 @@
 typedef struct {
     pthread_mutex_t lock;
     struct sw_tally_entry *at;
-    unsigned size, used, most;  /* entries: there are, in use, may be       */
-    uint64_t steps;             /* entries looked at, for tests             */
+    unsigned size, used, most; /* entries: there are, in use, may be */
+    uint64_t steps;            /* entries looked at, for tests */
 } sw_tally_t;
 
-#define SW_TALLY(MOST) \
-    {.lock = PTHREAD_MUTEX_INITIALIZER, .most = (MOST)}
+#define SW_TALLY(MOST) {.lock = PTHREAD_MUTEX_INITIALIZER, .most = (MOST)}
 #define SW_TALLY_LIMIT (1u << 30)
 
 /* May several threads come to one at once? Set before they do. */

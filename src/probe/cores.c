@@ -31,10 +31,10 @@ typedef struct {
     _Alignas(SW_PAIR) _Atomic uint32_t ping;
     _Alignas(SW_PAIR) _Atomic uint32_t pong;
     _Alignas(SW_PAIR) int cpu[2];
-    _Atomic int refused;                /* a thread has not its processor   */
-    bool wrong;                         /* a reader saw other data          */
-    uint64_t *buffer[2];                /* [i]: the reader is thread i      */
-    double trip_ns, read_ns[2];         /* [i]: likewise                    */
+    _Atomic int refused;        /* a thread has not its processor */
+    bool wrong;                 /* a reader saw other data */
+    uint64_t *buffer[2];        /* [i]: the reader is thread i */
+    double trip_ns, read_ns[2]; /* [i]: likewise */
 } pair_t;
 
 static bool bind_to(int cpu)
@@ -99,7 +99,7 @@ static uint32_t reads(pair_t *pair, int me, int reader, uint32_t n)
             uint64_t start = sw_os_now(), sum = 0;
             for (size_t i = 0; i < WORDS; i++)
                 sum += buffer[i];
-            __asm__ volatile("" :: "r"(sum) : "memory");
+            __asm__ volatile("" ::"r"(sum) : "memory");
             pair->read_ns[me] = least(pair->read_ns[me],
                                       (double)(sw_os_now() - start));
             pair->wrong |= sum != WORDS * value + WORDS * (WORDS - 1) / 2;
@@ -189,13 +189,17 @@ static bool measure_all(const int *cpu, int n, double *trip, double *read)
     for (int a = 0; a < n; a++)
         for (int b = a + 1; b < n; b++) {
             if (!measure(&pair, cpu[a], cpu[b])) {
-                fprintf(stderr, "straightway-probe: the system refuses "
-                        "processor %d or %d, or memory\n", cpu[a], cpu[b]);
+                fprintf(stderr,
+                        "straightway-probe: the system refuses "
+                        "processor %d or %d, or memory\n",
+                        cpu[a], cpu[b]);
                 return false;
             }
             if (pair.wrong) {
-                fprintf(stderr, "straightway-probe: processors %d and %d see "
-                        "different data\n", cpu[a], cpu[b]);
+                fprintf(stderr,
+                        "straightway-probe: processors %d and %d see "
+                        "different data\n",
+                        cpu[a], cpu[b]);
                 return false;
             }
             trip[a * n + b] = trip[b * n + a] = pair.trip_ns;

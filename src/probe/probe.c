@@ -43,7 +43,7 @@ typedef struct {
     int fd[2];
     sw_file_id_t file[2];
     uint64_t buffer[2];
-    int cma_read[2], cma_write[2], peer_fd[2], futex;   /* 0 or errno */
+    int cma_read[2], cma_write[2], peer_fd[2], futex; /* 0 or errno */
     int ptracer_helped;
     double round_trip, line, read_us[8], cma_us[8];
 } shared_t;
@@ -99,7 +99,9 @@ static void try_cma(int me, unsigned char *mine)
         shared->cma_read[me] = errno ? errno : EIO;
     else
         shared->cma_read[me] = same(got, (unsigned char)('A' + other),
-                                    sizeof got) ? 0 : EIO;
+                                    sizeof got)
+                                   ? 0
+                                   : EIO;
     memset(got, 'a' + me, sizeof got);
     errno = 0;
     if (sw_os_cma_write(shared->pid[other],
@@ -149,8 +151,8 @@ static int try_futex(int me)
 
 /* The floors ------------------------------------------------------------ */
 
-static const size_t sizes[] = {1024, 4096, 16384, 65536, 262144, 1048576,
-                               4194304};
+static const size_t sizes[] = {1024,   4096,    16384,  65536,
+                               262144, 1048576, 4194304};
 enum { SIZES = sizeof sizes / sizeof *sizes };
 
 static double us_since(uint64_t start)
@@ -159,7 +161,10 @@ static double us_since(uint64_t start)
 }
 
 /* The least of several batches: a floor is what the machine can do. */
-static double least(double a, double b) { return a == 0 || b < a ? b : a; }
+static double least(double a, double b)
+{
+    return a == 0 || b < a ? b : a;
+}
 
 static void wait_for(_Atomic uint32_t *word, uint32_t value)
 {
@@ -203,11 +208,12 @@ static void stream(int me, unsigned char *ring)
         uint64_t start = sw_os_now();
         for (uint32_t i = 0; i < lines; i++) {
             n++;
-            _Atomic uint32_t *line =
-                (_Atomic uint32_t *)(ring + n % AHEAD * SW_PAIR);
+            _Atomic uint32_t *line = (_Atomic uint32_t *)(ring +
+                                                          n % AHEAD * SW_PAIR);
             if (me == 0) {
-                while ((int32_t)(n - atomic_load_explicit(&shared->pong,
-                       memory_order_acquire)) >= AHEAD)
+                while ((int32_t)(n - atomic_load_explicit(
+                                         &shared->pong,
+                                         memory_order_acquire)) >= AHEAD)
                     sw_os_pause();
                 atomic_store_explicit(line, n, memory_order_release);
             } else {
@@ -227,8 +233,8 @@ static int calls_for(size_t n)
     return n >= 1 << 20 ? 4 : n >= 65536 ? 20 : 400;
 }
 
-static void bandwidth(unsigned char *to, const unsigned char *from,
-                      pid_t pid, double *result)
+static void bandwidth(unsigned char *to, const unsigned char *from, pid_t pid,
+                      double *result)
 {
     for (int s = 0; s < SIZES; s++) {
         int calls = calls_for(sizes[s]);
@@ -241,7 +247,7 @@ static void bandwidth(unsigned char *to, const unsigned char *from,
                         return;
                 } else {
                     memcpy(to, from, sizes[s]);
-                    __asm__ volatile("" :: "r"(to) : "memory");
+                    __asm__ volatile("" ::"r"(to) : "memory");
                 }
             }
             result[s] = least(result[s], us_since(start) / calls);
@@ -436,7 +442,7 @@ static void put_string(const char *text)
 #define SHOWN_BOOL(value) ((value) ? "on" : "off")
 #define SHOWN_SIZE(value) #value
 #define SHOWN_INT(value) #value
-#define SHOWN_TEXT(value) value     /* without the quotes of its spelling */
+#define SHOWN_TEXT(value) value /* without the quotes of its spelling */
 #define SHOWN_AUTO_BOOL(value) "auto"
 #define SHOWN_AUTO_SIZE(value) "auto"
 #define SHOWN_AUTO_INT(value) "auto"
@@ -517,7 +523,8 @@ int main(int argc, char **argv)
         return sw_put_cores(argv[2]);
     if (*what && strcmp(what, "--services") && strcmp(what, "--floors")) {
         fputs("usage: straightway-probe [--services | --floors | "
-              "--settings | --cores LIST]\n", stderr);
+              "--settings | --cores LIST]\n",
+              stderr);
         return 2;
     }
     bool floors = strcmp(what, "--services") != 0;
@@ -558,10 +565,10 @@ int main(int argc, char **argv)
 
     puts("{");
     put_errno("memfd", memfd);
-    put_errno("peer_mapping", shared->peer_fd[0] ? shared->peer_fd[0]
-                                                 : shared->peer_fd[1]);
-    put_errno("cma_read", shared->cma_read[0] ? shared->cma_read[0]
-                                              : shared->cma_read[1]);
+    put_errno("peer_mapping",
+              shared->peer_fd[0] ? shared->peer_fd[0] : shared->peer_fd[1]);
+    put_errno("cma_read",
+              shared->cma_read[0] ? shared->cma_read[0] : shared->cma_read[1]);
     put_errno("cma_write", shared->cma_write[0] ? shared->cma_write[0]
                                                 : shared->cma_write[1]);
     printf("  \"cma_needs_ptracer\": %s,\n",
@@ -569,8 +576,8 @@ int main(int argc, char **argv)
                  !shared->cma_read[1]));
     put_errno("futex", shared->futex);
     printf("  \"huge\": {\"shmem_at_touch\": %s, \"shmem_collapse\": %s, "
-           "\"anonymous\": %s},\n", truth(at_touch), truth(collapsed),
-           truth(anonymous));
+           "\"anonymous\": %s},\n",
+           truth(at_touch), truth(collapsed), truth(anonymous));
     printf("  \"memory\": %zu,\n", sw_os_memory_total());
     printf("  \"page_size\": %zu,\n", sw_os_page_size());
     if (sw_os_address_limit() == SIZE_MAX)

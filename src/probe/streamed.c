@@ -11,7 +11,7 @@
 #include <stdio.h>
 
 #define ROUNDS 12
-#define MOST ((size_t)256 << 20)    /* of memory that a probe may use       */
+#define MOST ((size_t)256 << 20) /* of memory that a probe may use */
 
 static double timed(void (*copy)(void *, const void *, size_t), void *to,
                     const void *from, size_t n, double least)
@@ -40,5 +40,6 @@ void sw_put_streamed(void)
     if (from)
         sw_os_unmap(from, n);
     printf("    \"streamed\": {\"from\": %zu, \"through\": %.5g, "
-           "\"past\": %.5g},\n", n, through, past);
+           "\"past\": %.5g},\n",
+           n, through, past);
 }

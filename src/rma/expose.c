@@ -36,10 +36,9 @@ bool sw_rma_await_post(const sw_rma_share_t *w, int target)
 {
     bits_t *word = posts(w, w->me, target);
     bool lost = false;
-    SW_WAIT_UNLESS(lost,
-                   atomic_load_explicit(word, memory_order_acquire) &
-                       bit(target),
-                   &w->shared->member[w->me].doorbell);
+    SW_WAIT_UNLESS(
+        lost, atomic_load_explicit(word, memory_order_acquire) & bit(target),
+        &w->shared->member[w->me].doorbell);
     atomic_fetch_and_explicit(word, ~bit(target), memory_order_relaxed);
     return !lost;
 }
@@ -53,8 +52,7 @@ void sw_rma_complete(const sw_rma_share_t *w, int target)
 
 static bool all(const sw_rma_member_t *m, uint32_t origins)
 {
-    return atomic_load_explicit(&m->completes, memory_order_acquire) >=
-           origins;
+    return atomic_load_explicit(&m->completes, memory_order_acquire) >= origins;
 }
 
 bool sw_rma_completed(const sw_rma_share_t *w, uint32_t origins)

@@ -49,14 +49,14 @@ static bool lock_exclusive(sw_queue_t *gate, sw_queue_t *lock, bool holds)
         if (sw_queue_hold_within(lock, WRITER, ANY, true, ns, &lost))
             return true;
         sw_queue_leave(gate, ONE);
-        if (!lost)              /* until it may come again */
+        if (!lost) /* until it may come again */
             (void)sw_queue_hold_within(lock, 0, ANY, false, ns, &lost);
     }
     return false;
 }
 
 bool sw_rma_lock(const sw_rma_share_t *w, int target, bool exclusive,
-                    bool holds)
+                 bool holds)
 {
     sw_queue_t *lock = &w->shared->member[target].lock;
     return exclusive ? lock_exclusive(&w->shared->gate, lock, holds)

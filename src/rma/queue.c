@@ -11,17 +11,15 @@ bool sw_queue_await(sw_queue_t *q)
 {
     bool lost = false;
     uint32_t ticket = atomic_fetch_add(&q->next, 1);
-    SW_WAIT_UNLESS(lost,
-                   atomic_load_explicit(&q->serving, memory_order_acquire) ==
-                       ticket,
-                   &q->doorbell);
+    SW_WAIT_UNLESS(
+        lost, atomic_load_explicit(&q->serving, memory_order_acquire) == ticket,
+        &q->doorbell);
     return !lost;
 }
 
 void sw_queue_pass(sw_queue_t *q)
 {
-    uint32_t ticket =
-        atomic_load_explicit(&q->serving, memory_order_relaxed);
+    uint32_t ticket = atomic_load_explicit(&q->serving, memory_order_relaxed);
     atomic_store_explicit(&q->serving, ticket + 1, memory_order_release);
     sw_doorbell_ring(&q->doorbell);
 }

@@ -8,8 +8,8 @@
  */
 #include "regions.h"
 
-static void set(sw_regions_t *r, sw_region_t *to, uint64_t base,
-                uint64_t bytes, uint64_t offset)
+static void set(sw_regions_t *r, sw_region_t *to, uint64_t base, uint64_t bytes,
+                uint64_t offset)
 {
     uint32_t version = atomic_load_explicit(&r->version, memory_order_relaxed);
     atomic_store_explicit(&r->version, version + 1, memory_order_relaxed);
@@ -53,8 +53,8 @@ uint64_t sw_regions_find(const sw_regions_t *r, uint64_t low, uint64_t high)
             found = get(&r->region[i].offset) + (low - base);
     }
     atomic_thread_fence(memory_order_acquire);
-    return version % 2 == 0 &&
-                   atomic_load_explicit(&r->version, memory_order_relaxed) ==
-                       version
-               ? found : UINT64_MAX;
+    return version % 2 == 0 && atomic_load_explicit(
+                                   &r->version, memory_order_relaxed) == version
+               ? found
+               : UINT64_MAX;
 }

@@ -32,7 +32,7 @@ typedef struct {
     sw_queue_t lock, updates;
     _Alignas(SW_PAIR) _Atomic uint32_t active;
     _Alignas(SW_PAIR) _Atomic uint32_t completes;
-    sw_doorbell_t doorbell;         /* the member itself waits on it       */
+    sw_doorbell_t doorbell; /* the member itself waits on it */
 } sw_rma_member_t;
 
 typedef struct {
@@ -42,8 +42,8 @@ typedef struct {
 } sw_rma_block_t;
 
 _Static_assert(sizeof(sw_queue_t) == SW_PAIR &&
-               sizeof(sw_rma_member_t) == 4 * SW_PAIR &&
-               offsetof(sw_rma_block_t, member) == 2 * SW_PAIR,
+                   sizeof(sw_rma_member_t) == 4 * SW_PAIR &&
+                   offsetof(sw_rma_block_t, member) == 2 * SW_PAIR,
                "what members write alternately lies in pairs of its own");
 
 /* A member's end of it, in private memory. `threads`: several threads of the
@@ -65,10 +65,9 @@ SW_API size_t sw_rma_block_bytes(int n);
  * The member that waits first gets a lock first, if that takes no long time
  * (queue.h). But one that holds another passes those that wait for a shared
  * one: one of them may wait for it. */
-SW_API bool sw_rma_lock(const sw_rma_share_t *w, int target,
-                           bool exclusive, bool holds);
-SW_API void sw_rma_unlock(const sw_rma_share_t *w, int target,
-                             bool exclusive);
+SW_API bool sw_rma_lock(const sw_rma_share_t *w, int target, bool exclusive,
+                        bool holds);
+SW_API void sw_rma_unlock(const sw_rma_share_t *w, int target, bool exclusive);
 SW_API bool sw_rma_lock_all(const sw_rma_share_t *w, bool holds);
 SW_API void sw_rma_unlock_all(const sw_rma_share_t *w);
 
@@ -83,7 +82,6 @@ SW_API bool sw_rma_await_post(const sw_rma_share_t *w, int target);
  * lost. */
 SW_API void sw_rma_complete(const sw_rma_share_t *w, int target);
 SW_API bool sw_rma_completed(const sw_rma_share_t *w, uint32_t origins);
-SW_API bool sw_rma_await_complete(const sw_rma_share_t *w,
-                                     uint32_t origins);
+SW_API bool sw_rma_await_complete(const sw_rma_share_t *w, uint32_t origins);
 
 #endif

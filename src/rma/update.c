@@ -5,8 +5,8 @@
 
 #include "node/base/copy.h"
 
-#define PART ((size_t)256 << 10)    /* bytes of one turn of a long one */
-#define ASIDE 1024          /* bytes that are updated beside their place */
+#define PART ((size_t)256 << 10) /* bytes of one turn of a long one */
+#define ASIDE 1024               /* bytes that are updated beside their place */
 
 /* Long ones ---------------------------------------------------------------- */
 
@@ -98,44 +98,38 @@ static void update_long(const sw_rma_share_t *w, int target,
 /* Short ones --------------------------------------------------------------- */
 
 /* One element, by the processor. `result` may be `origin`, and lie anywhere. */
-#define ELEMENT(BITS)                                                       \
-static void update_##BITS(const sw_update_t *u, void *at,                   \
-                          const void *origin, void *result)                 \
-{                                                                           \
-    _Atomic uint##BITS##_t *word = at;                                      \
-    uint##BITS##_t mine = 0, old, new;                                      \
-    if (u->kind != SW_UPDATE_NOTHING)                                       \
-        memcpy(&mine, origin, sizeof mine);                                 \
-    switch (u->kind) {                                                      \
-    case SW_UPDATE_ADD:                                                     \
-        old = atomic_fetch_add(word, mine);                                 \
-        break;                                                              \
-    case SW_UPDATE_REPLACE:                                                 \
-        old = atomic_exchange(word, mine);                                  \
-        break;                                                              \
-    case SW_UPDATE_NOTHING:                                                 \
-        old = atomic_load(word);                                            \
-        break;                                                              \
-    default:                                                                \
-        old = atomic_load_explicit(word, memory_order_relaxed);             \
-        do                                                                  \
-            u->kernel(&new, &mine, &old, 1);                                \
-        while (!atomic_compare_exchange_weak(word, &old, new));             \
-    }                                                                       \
-    if (result)                                                             \
-        memcpy(result, &old, sizeof old);                                   \
-}                                                                           \
-                                                                            \
-static void swap_##BITS(void *at, const void *origin, const void *compare,  \
-                        void *result)                                       \
-{                                                                           \
-    uint##BITS##_t mine, old;                                               \
-    memcpy(&mine, origin, sizeof mine);                                     \
-    memcpy(&old, compare, sizeof old);                                      \
-    atomic_compare_exchange_strong((_Atomic uint##BITS##_t *)at, &old,      \
-                                   mine);                                   \
-    memcpy(result, &old, sizeof old);                                       \
-}
+#define ELEMENT(BITS)                                                          \
+    static void update_##BITS(const sw_update_t *u, void *at,                  \
+                              const void *origin, void *result)                \
+    {                                                                          \
+        _Atomic uint##BITS##_t *word = at;                                     \
+        uint##BITS##_t mine = 0, old, new;                                     \
+        if (u->kind != SW_UPDATE_NOTHING)                                      \
+            memcpy(&mine, origin, sizeof mine);                                \
+        switch (u->kind) {                                                     \
+        case SW_UPDATE_ADD: old = atomic_fetch_add(word, mine); break;         \
+        case SW_UPDATE_REPLACE: old = atomic_exchange(word, mine); break;      \
+        case SW_UPDATE_NOTHING: old = atomic_load(word); break;                \
+        default:                                                               \
+            old = atomic_load_explicit(word, memory_order_relaxed);            \
+            do                                                                 \
+                u->kernel(&new, &mine, &old, 1);                               \
+            while (!atomic_compare_exchange_weak(word, &old, new));            \
+        }                                                                      \
+        if (result)                                                            \
+            memcpy(result, &old, sizeof old);                                  \
+    }                                                                          \
+                                                                               \
+    static void swap_##BITS(void *at, const void *origin, const void *compare, \
+                            void *result)                                      \
+    {                                                                          \
+        uint##BITS##_t mine, old;                                              \
+        memcpy(&mine, origin, sizeof mine);                                    \
+        memcpy(&old, compare, sizeof old);                                     \
+        atomic_compare_exchange_strong((_Atomic uint##BITS##_t *)at, &old,     \
+                                       mine);                                  \
+        memcpy(result, &old, sizeof old);                                      \
+    }
 
 ELEMENT(8)
 ELEMENT(16)
@@ -186,9 +180,8 @@ static bool is_short(const sw_rma_share_t *w, size_t n)
     return n == 1 || n <= (size_t)w->n / 2;
 }
 
-bool sw_rma_update(const sw_rma_share_t *w, int target,
-                      const sw_update_t *u, void *at, const void *origin,
-                      void *result, size_t n)
+bool sw_rma_update(const sw_rma_share_t *w, int target, const sw_update_t *u,
+                   void *at, const void *origin, void *result, size_t n)
 {
     size_t elem = u->elem;
     if (!is_short(w, n) || !is_atomic(at, elem) || !enter(w, target)) {
@@ -214,9 +207,8 @@ static void swap_element(size_t elem, void *at, const void *origin,
     }
 }
 
-bool sw_rma_swap(const sw_rma_share_t *w, int target, size_t elem,
-                 void *at, const void *origin, const void *compare,
-                 void *result)
+bool sw_rma_swap(const sw_rma_share_t *w, int target, size_t elem, void *at,
+                 const void *origin, const void *compare, void *result)
 {
     if (is_atomic(at, elem) && enter(w, target)) {
         swap_element(elem, at, origin, compare, result);

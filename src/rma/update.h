@@ -27,16 +27,16 @@
 #include "coll/reduce/kernel.h"
 
 typedef enum {
-    SW_UPDATE_COMBINE,      /* by the kernel                                */
-    SW_UPDATE_ADD,          /* the same: integers of 4 or 8 bytes are added */
+    SW_UPDATE_COMBINE, /* by the kernel */
+    SW_UPDATE_ADD,     /* the same: integers of 4 or 8 bytes are added */
     SW_UPDATE_REPLACE,
-    SW_UPDATE_NOTHING,      /* the target is read                           */
+    SW_UPDATE_NOTHING, /* the target is read */
 } sw_update_kind_t;
 
 typedef struct {
     sw_update_kind_t kind;
-    sw_reduce_func_t kernel;    /* or NULL                                  */
-    size_t elem;                /* bytes of an element in memory            */
+    sw_reduce_func_t kernel; /* or NULL */
+    size_t elem;             /* bytes of an element in memory */
 } sw_update_t;
 
 /* Update n elements of a target's memory at `at`, where they lie for this
@@ -44,8 +44,8 @@ typedef struct {
  * may be NULL where the kind does not need it. False: locked instructions alone
  * did it, so no store is put off (x86). */
 SW_API bool sw_rma_update(const sw_rma_share_t *w, int target,
-                             const sw_update_t *u, void *at,
-                             const void *origin, void *result, size_t n);
+                          const sw_update_t *u, void *at, const void *origin,
+                          void *result, size_t n);
 
 /* One element of 1, 2, 4 or 8 bytes becomes *origin if it is *compare. False:
  * as above. */

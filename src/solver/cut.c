@@ -57,7 +57,7 @@ static void move(work_t *w, int v, int stamp)
                           (int64_t)sw_web_amount(web, k);
         if (!h->taken[other])
             sw_gains_push(&w->own->heap[side[other]],
-                         (sw_gain_t){h->gain[other], stamp, other});
+                          (sw_gain_t){h->gain[other], stamp, other});
     }
 }
 
@@ -90,7 +90,7 @@ static bool pass(work_t *w)
     sw_halves_t *h = w->h;
     sw_cuts_t *own = w->own;
     int64_t won = 0, best = 0;
-    int moves = 0, kept = 0, surplus = 0;       /* of the second half */
+    int moves = 0, kept = 0, surplus = 0; /* of the second half */
     weigh(w);
     own->heap[0].n = own->heap[1].n = 0;
     for (int i = w->begin; i < w->end; i++) {

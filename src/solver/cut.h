@@ -17,9 +17,9 @@
 typedef struct {
     int tries;
     uint64_t random;
-    int *moved, *best;          /* [n] */
-    bool *side;                 /* [n] */
-    sw_gains_t heap[2];          /* of each half */
+    int *moved, *best;  /* [n] */
+    bool *side;         /* [n] */
+    sw_gains_t heap[2]; /* of each half */
 } sw_cuts_t;
 
 /* For webs with at most as many vertices and links as this one. */

@@ -162,7 +162,8 @@ static void forms(const sw_seats_t *seats)
         sw_lattice_form_t *form;
     } all[] = {{"blocks", sw_lattice_blocks},
                {"hyperplane", sw_lattice_hyperplane},
-               {"halves", sw_lattice_halves}, {"strips", sw_lattice_strips}};
+               {"halves", sw_lattice_halves},
+               {"strips", sw_lattice_strips}};
     sw_lattice_t lattice;
     read_lattice(seats, &lattice);
     int *order = sw_array_zeroed((size_t)seats->n, sizeof *order);

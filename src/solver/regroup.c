@@ -22,15 +22,15 @@ typedef struct {
     const sw_seats_t *seats;
     int64_t effort;
     sw_cuts_t *cuts;
-    int *at, *sits;             /* the seat of a vertex, and its vertex     */
-    int *queue, *seen;          /* of vertices round one, in round `mark`   */
+    int *at, *sits;    /* the seat of a vertex, and its vertex */
+    int *queue, *seen; /* of vertices round one, in round `mark` */
     int mark;
-    int part[PARTS], parts;     /* of the group: by their first seats       */
-    int *vertex, *seat;         /* of the group, by their numbers in it     */
-    int *number;                /* [n]: in the group; -1: not in it         */
+    int part[PARTS], parts; /* of the group: by their first seats */
+    int *vertex, *seat;     /* of the group, by their numbers in it */
+    int *number;            /* [n]: in the group; -1: not in it */
     sw_web_t web_within;
     sw_seats_t seats_within;
-    int *at_within, *try;       /* the group's placement; that of all       */
+    int *at_within, *try; /* the group's placement; that of all */
 } group_t;
 
 static bool holds(const group_t *g, int part)
@@ -79,8 +79,9 @@ static void add(group_t *g, int seat)
     int *part = g->seats_within.part + i * levels;
     for (int level = 0; level < levels; level++)
         part[level] = i && sw_seats_part(g->seats, seat, level) ==
-                               sw_seats_part(g->seats, g->seat[i - 1], level)
-                          ? part[level - levels] : i;
+                                  sw_seats_part(g->seats, g->seat[i - 1], level)
+                          ? part[level - levels]
+                          : i;
     g->seat[i] = seat;
     g->vertex[i] = g->sits[seat];
     g->number[g->vertex[i]] = i;
@@ -94,7 +95,8 @@ static void fill(group_t *g, int level)
     for (int i = 0; i < g->parts; i++)
         for (int seat = g->part[i];
              seat < g->seats->n &&
-             sw_seats_part(g->seats, seat, level) == g->part[i]; seat++)
+             sw_seats_part(g->seats, seat, level) == g->part[i];
+             seat++)
             add(g, seat);
     to->n = g->seats_within.n;
     size_t links = 0;
@@ -155,10 +157,14 @@ void sw_regroup(const sw_web_t *web, const sw_seats_t *seats, int64_t effort,
                 sw_cuts_t *cuts, int *at)
 {
     size_t n = (size_t)web->n, links = web->first[n];
-    group_t g = {.web = web, .seats = seats, .effort = effort,
-                 .cuts = cuts, .at = at, .seats_within = *seats};
-    int **const arrays[] = {&g.sits, &g.queue, &g.seen, &g.vertex, &g.seat,
-                            &g.number, &g.at_within, &g.try};
+    group_t g = {.web = web,
+                 .seats = seats,
+                 .effort = effort,
+                 .cuts = cuts,
+                 .at = at,
+                 .seats_within = *seats};
+    int **const arrays[] = {&g.sits, &g.queue,  &g.seen,      &g.vertex,
+                            &g.seat, &g.number, &g.at_within, &g.try};
     enum { ARRAYS = sizeof arrays / sizeof *arrays };
     for (size_t i = 0; i < ARRAYS; i++)
         *arrays[i] = sw_array_zeroed(n, sizeof **arrays[i]);

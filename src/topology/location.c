@@ -16,7 +16,8 @@ static int16_t name_of(bool found, const sw_cpus_t *allowed,
                        const sw_cpus_t *domain)
 {
     return found && sw_cpus_inside(allowed, domain)
-               ? (int16_t)sw_cpus_next(domain, 0) : -1;
+               ? (int16_t)sw_cpus_next(domain, 0)
+               : -1;
 }
 
 void sw_location_of(const sw_cpus_t *allowed, sw_location_t *to)
@@ -29,9 +30,11 @@ void sw_location_of(const sw_cpus_t *allowed, sw_location_t *to)
     to->package = name_of(sw_sysfs_package(cpu, &in), allowed, &in);
     to->numa = name_of(sw_sysfs_numa(cpu, &in), allowed, &in);
     int index = sw_sysfs_cache(cpu, 3);
-    to->l3 = name_of(index >= 0 && sw_sysfs_cpus(&in,
-                         "cpu/cpu%d/cache/index%d/shared_cpu_list", cpu,
-                         index), allowed, &in);
+    to->l3 = name_of(
+        index >= 0 &&
+            sw_sysfs_cpus(&in, "cpu/cpu%d/cache/index%d/shared_cpu_list", cpu,
+                          index),
+        allowed, &in);
     to->core = name_of(sw_sysfs_core(cpu, &in), allowed, &in);
 }
 

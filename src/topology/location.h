@@ -26,16 +26,20 @@ SW_API void sw_location_of(const sw_cpus_t *allowed, sw_location_t *to);
 /* How near two places are: the smallest domain that both lie in, as far as is
  * known (two unknown domains inside the same larger one count as one). */
 typedef enum {
-    SW_SHARE_L3, SW_SHARE_NUMA, SW_SHARE_PACKAGE, SW_SHARE_MACHINE,
+    SW_SHARE_L3,
+    SW_SHARE_NUMA,
+    SW_SHARE_PACKAGE,
+    SW_SHARE_MACHINE,
     SW_SHARE_COUNT
 } sw_share_t;
 
 static inline sw_share_t sw_location_share(const sw_location_t *a,
                                            const sw_location_t *b)
 {
-    return a->package != b->package ? SW_SHARE_MACHINE :
-           a->numa != b->numa ? SW_SHARE_PACKAGE :
-           a->l3 != b->l3 ? SW_SHARE_NUMA : SW_SHARE_L3;
+    return a->package != b->package ? SW_SHARE_MACHINE
+           : a->numa != b->numa     ? SW_SHARE_PACKAGE
+           : a->l3 != b->l3         ? SW_SHARE_NUMA
+                                    : SW_SHARE_L3;
 }
 
 #endif

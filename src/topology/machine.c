@@ -14,8 +14,8 @@ static size_t cache_bytes(int cpu, int level)
 {
     uint64_t bytes = 0;
     int index = sw_sysfs_cache(cpu, level);
-    if (index < 0 || !sw_sysfs_number(&bytes, "cpu/cpu%d/cache/index%d/size",
-                                      cpu, index))
+    if (index < 0 ||
+        !sw_sysfs_number(&bytes, "cpu/cpu%d/cache/index%d/size", cpu, index))
         return 0;
     return (size_t)bytes;
 }
@@ -23,18 +23,15 @@ static size_t cache_bytes(int cpu, int level)
 static bool domain_of(sw_domain_t kind, int cpu, sw_cpus_t *to)
 {
     switch (kind) {
-    case SW_DOMAIN_PACKAGE:
-        return sw_sysfs_package(cpu, to);
-    case SW_DOMAIN_NUMA:
-        return sw_sysfs_numa(cpu, to);
-    case SW_DOMAIN_CORE:
-        return sw_sysfs_core(cpu, to);
-    case SW_DOMAIN_L3:
-        break;
+    case SW_DOMAIN_PACKAGE: return sw_sysfs_package(cpu, to);
+    case SW_DOMAIN_NUMA: return sw_sysfs_numa(cpu, to);
+    case SW_DOMAIN_CORE: return sw_sysfs_core(cpu, to);
+    case SW_DOMAIN_L3: break;
     }
     int index = sw_sysfs_cache(cpu, 3);
-    return index >= 0 && sw_sysfs_cpus(to,
-        "cpu/cpu%d/cache/index%d/shared_cpu_list", cpu, index);
+    return index >= 0 &&
+           sw_sysfs_cpus(to, "cpu/cpu%d/cache/index%d/shared_cpu_list", cpu,
+                         index);
 }
 
 bool sw_machine_online(sw_cpus_t *to)

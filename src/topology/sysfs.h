@@ -18,7 +18,9 @@
 
 #define SW_CPU_WORDS SW_OS_CPU_WORDS
 
-typedef struct { uint64_t word[SW_CPU_WORDS]; } sw_cpus_t;
+typedef struct {
+    uint64_t word[SW_CPU_WORDS];
+} sw_cpus_t;
 
 static inline bool sw_cpus_has(const sw_cpus_t *cpus, int cpu)
 {

@@ -10,9 +10,18 @@
  */
 #include "tree.h"
 
-static const int16_t *parents(const sw_tree_t *t) { return t->cell; }
-static const int16_t *levels(const sw_tree_t *t) { return t->cell + t->n; }
-static const int16_t *firsts(const sw_tree_t *t) { return t->cell + 2 * t->n; }
+static const int16_t *parents(const sw_tree_t *t)
+{
+    return t->cell;
+}
+static const int16_t *levels(const sw_tree_t *t)
+{
+    return t->cell + t->n;
+}
+static const int16_t *firsts(const sw_tree_t *t)
+{
+    return t->cell + 2 * t->n;
+}
 static const int16_t *childs(const sw_tree_t *t)
 {
     return t->cell + 3 * t->n + 1;
@@ -27,11 +36,11 @@ size_t sw_tree_bytes(int n)
 /* Building ------------------------------------------------------------ */
 
 typedef struct {
-    const sw_location_t *where;     /* NULL: all in one place */
+    const sw_location_t *where; /* NULL: all in one place */
     int fanout;
     int16_t *parent;
-    int16_t *free;                  /* members without a parent yet */
-    int16_t *left;                  /* members in the order of leaving */
+    int16_t *free; /* members without a parent yet */
+    int16_t *left; /* members in the order of leaving */
     int gone;
 } builder_t;
 
@@ -80,7 +89,7 @@ static void gather(builder_t *b, int16_t *run, int count)
                 b->parent[run[i]] = leader;
                 b->left[b->gone++] = run[i];
             }
-            run[c] = leader;        /* c <= from: never ahead of reading */
+            run[c] = leader; /* c <= from: never ahead of reading */
         }
         count = chunks;
     }
@@ -122,8 +131,11 @@ static void build(const sw_location_t *where, int n, int fanout, sw_tree_t *to)
 {
     int16_t *level = to->cell + n, *first = level + n, *child = first + n + 1;
     builder_t b = {
-        .where = where, .fanout = fanout < 2 ? 2 : fanout,
-        .parent = to->cell, .free = child + n, .left = child + 2 * n,
+        .where = where,
+        .fanout = fanout < 2 ? 2 : fanout,
+        .parent = to->cell,
+        .free = child + n,
+        .left = child + 2 * n,
     };
     to->n = n;
     for (int m = 0; m < n; m++)
@@ -155,8 +167,7 @@ static void build(const sw_location_t *where, int n, int fanout, sw_tree_t *to)
     to->ordered = is_ordered(to, b.left, b.free);
 }
 
-void sw_tree_build(const sw_location_t *where, int n, int fanout,
-                   sw_tree_t *to)
+void sw_tree_build(const sw_location_t *where, int n, int fanout, sw_tree_t *to)
 {
     build(where, n, fanout, to);
 }

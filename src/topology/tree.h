@@ -28,7 +28,7 @@
 
 #include "location.h"
 
-#define SW_TREE_MOST 32767          /* members */
+#define SW_TREE_MOST 32767 /* members */
 
 /* In the caller's memory; holds no pointers, so it may be copied or shared.
  *
@@ -38,8 +38,8 @@
  * child[first[m]] to child[first[m + 1] - 1], the nearest domain's first. */
 typedef struct sw_tree {
     int32_t n;
-    int32_t deepest;                /* greatest level */
-    bool ordered;                   /* see sw_tree_ordered */
+    int32_t deepest; /* greatest level */
+    bool ordered;    /* see sw_tree_ordered */
     int16_t cell[];
 } sw_tree_t;
 

@@ -26,9 +26,9 @@ typedef enum {
 
 /* Flags of a note of a target: of a lock. */
 #define SW_TARGET_EXCLUSIVE 1u
-#define SW_TARGET_UNCHECKED 2u  /* MPI_MODE_NOCHECK */
+#define SW_TARGET_UNCHECKED 2u /* MPI_MODE_NOCHECK */
 
-#define SW_PEER_ANY (-1)        /* a receive's source, or its tag    */
-#define SW_PEER_ELSEWHERE (-2)  /* a peer that is not in MPI_COMM_WORLD */
+#define SW_PEER_ANY (-1)       /* a receive's source, or its tag */
+#define SW_PEER_ELSEWHERE (-2) /* a peer that is not in MPI_COMM_WORLD */
 
 #endif

@@ -25,9 +25,9 @@ typedef struct {
 
 typedef struct {
     uint32_t rank, thread;
-    sw_gap_t *gaps;             /* by record */
+    sw_gap_t *gaps; /* by record */
     size_t room;
-    bool has_last;              /* the call before, which waited so long: */
+    bool has_last; /* the call before, which waited so long: */
     uint64_t last_record, last_end, last_waited;
 } sw_gap_thread_t;
 

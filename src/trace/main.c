@@ -110,7 +110,7 @@ static int gaps(char **files)
 
 int main(int argc, char **argv)
 {
-    signal(SIGXFSZ, SIG_IGN);   /* too large a file is an error like others */
+    signal(SIGXFSZ, SIG_IGN); /* too large a file is an error like others */
     if (argc >= 4 && !strcmp(argv[1], "perfetto"))
         return perfetto(argv + 2);
     if (argc >= 3 && !strcmp(argv[1], "gaps"))

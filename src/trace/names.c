@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RECORDS_MOST (1u << 24)     /* numbers of records are dense */
+#define RECORDS_MOST (1u << 24) /* numbers of records are dense */
 
 static char *read_all(FILE *from)
 {
@@ -85,13 +85,12 @@ static bool add_communicator(sw_rank_name_t *r, const char *id)
 
 static bool add_thread(sw_rank_name_t *r, uint32_t number, const char *name)
 {
-    sw_thread_name_t *to = realloc(r->threads, (r->thread_count + 1) *
-                                                   sizeof *to);
+    sw_thread_name_t *to = realloc(r->threads,
+                                   (r->thread_count + 1) * sizeof *to);
     if (!to)
         return false;
     r->threads = to;
-    to[r->thread_count++] = (sw_thread_name_t){.number = number,
-                                               .name = name};
+    to[r->thread_count++] = (sw_thread_name_t){.number = number, .name = name};
     return true;
 }
 
@@ -119,8 +118,7 @@ static bool add_call(const sw_names_t *n, sw_thread_name_t *t, char *line)
 static bool add_line(sw_names_t *n, char *line)
 {
     const char *what = part(&line);
-    sw_rank_name_t *rank =
-        n->rank_count ? &n->ranks[n->rank_count - 1] : NULL;
+    sw_rank_name_t *rank = n->rank_count ? &n->ranks[n->rank_count - 1] : NULL;
     if (!strcmp(what, "string"))
         return add_string(n, line);
     if (!strcmp(what, "rank"))
@@ -180,7 +178,8 @@ sw_rank_name_t *sw_names_rank(const sw_names_t *n, uint32_t number)
             high = middle;
     }
     return low < n->rank_count && n->ranks[low].number == number
-         ? &n->ranks[low] : NULL;
+               ? &n->ranks[low]
+               : NULL;
 }
 
 sw_thread_name_t *sw_names_thread(sw_rank_name_t *r, uint32_t number)

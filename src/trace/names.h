@@ -30,7 +30,7 @@
 #include <stdio.h>
 
 typedef struct {
-    uint32_t name, category;    /* strings; 0: there is no such call */
+    uint32_t name, category; /* strings; 0: there is no such call */
     const char *details;
     /* The form for Perfetto. */
     unsigned char *encoded;
@@ -40,9 +40,9 @@ typedef struct {
 typedef struct {
     uint32_t number;
     const char *name;
-    sw_call_name_t *calls;      /* by record */
+    sw_call_name_t *calls; /* by record */
     uint32_t call_count, call_room;
-    uint32_t sequence;          /* in Perfetto's file; 0: not yet there */
+    uint32_t sequence; /* in Perfetto's file; 0: not yet there */
     unsigned char *told;
 } sw_thread_name_t;
 
@@ -50,17 +50,17 @@ typedef struct {
     uint32_t number, file;
     uint64_t start, ticks, ns, offset;
     const char *name, *label;
-    uint64_t *communicators;    /* from 0, the numbers being one more */
+    uint64_t *communicators; /* from 0, the numbers being one more */
     uint32_t communicator_count, communicator_room;
     sw_thread_name_t *threads;
     uint32_t thread_count;
-    bool shown;                 /* in Perfetto's file */
+    bool shown; /* in Perfetto's file */
 } sw_rank_name_t;
 
 typedef struct {
-    const char **strings;       /* from 1 */
+    const char **strings; /* from 1 */
     uint32_t string_count, string_room;
-    sw_rank_name_t *ranks;      /* sorted by number */
+    sw_rank_name_t *ranks; /* sorted by number */
     uint32_t rank_count, rank_room;
     char *text;
 } sw_names_t;
@@ -78,7 +78,8 @@ static inline sw_call_name_t *sw_names_call(const sw_thread_name_t *thread,
                                             uint64_t record)
 {
     return record < thread->call_count && thread->calls[record].name
-         ? &thread->calls[record] : NULL;
+               ? &thread->calls[record]
+               : NULL;
 }
 
 /* The id of a rank's communicator; 0: not known. */
@@ -86,7 +87,8 @@ static inline uint64_t sw_names_communicator(const sw_rank_name_t *rank,
                                              uint64_t number)
 {
     return number && number <= rank->communicator_count
-         ? rank->communicators[number - 1] : 0;
+               ? rank->communicators[number - 1]
+               : 0;
 }
 
 /* Ticks as ns. */

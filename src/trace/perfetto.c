@@ -20,8 +20,8 @@ enum {
     PACKET_TRACK = 60,
     PACKET_FIRST = 87,
 
-    FLAG_CLEARED = 1,           /* strings told before are forgotten */
-    FLAG_NEEDS = 2,             /* the packet needs those told before */
+    FLAG_CLEARED = 1, /* strings told before are forgotten */
+    FLAG_NEEDS = 2,   /* the packet needs those told before */
 
     DEFAULTS_TRACK_EVENT = 11,
 
@@ -86,9 +86,21 @@ enum {
     OWN_STRINGS = FAILED,
 };
 static const char *const own[OWN_STRINGS + 1] = {
-    "", "MPI", "(unknown)", "waiting", "bytes sent", "bytes received", "size",
-    "to rank", "to tag", "from rank", "from tag", "messages sent",
-    "messages received", "collective", "failed",
+    "",
+    "MPI",
+    "(unknown)",
+    "waiting",
+    "bytes sent",
+    "bytes received",
+    "size",
+    "to rank",
+    "to tag",
+    "from rank",
+    "from tag",
+    "messages sent",
+    "messages received",
+    "collective",
+    "failed",
 };
 
 /* Packets ----------------------------------------------------------------- */
@@ -150,8 +162,9 @@ static void tell_thread(sw_perfetto_t *p, const sw_thread_name_t *t,
     sw_proto_number(to, TRACK_PARENT, process_uuid(r));
     size_t thread = sw_proto_open(to, TRACK_THREAD);
     sw_proto_number(to, THREAD_PID, FIRST_PID + r->number);
-    sw_proto_number(to, THREAD_TID, t->number ? FIRST_TID + t->sequence
-                                              : FIRST_PID + r->number);
+    sw_proto_number(to, THREAD_TID,
+                    t->number ? FIRST_TID + t->sequence
+                              : FIRST_PID + r->number);
     sw_proto_text(to, THREAD_NAME, t->name);
     sw_proto_close(to, thread);
     sw_proto_close(to, track);
@@ -254,8 +267,7 @@ static void annotate_notes(sw_proto_t *to, const sw_trace_event_t *e)
         case SW_NOTE_COLLECTIVE:
             annotate(to, COLLECTIVE, ANNOTATION_UNSIGNED, n->number);
             break;
-        default:
-            break;
+        default: break;
         }
     }
     annotate_messages(to, sent, sends, TO_RANK, SENDS);
@@ -336,7 +348,8 @@ static uint64_t message_flow(uint64_t communicator, uint32_t from,
 {
     uint64_t ranks = (uint64_t)from << 32 | to;
     return mix(mix(mix(mix(communicator, 1), ranks), (uint64_t)n->tag),
-               n->number) | 1;
+               n->number) |
+           1;
 }
 
 /* The communicator of a message or collective that both its ends name alike;
@@ -344,8 +357,8 @@ static uint64_t message_flow(uint64_t communicator, uint32_t from,
 static uint64_t communicator_of(const sw_rank_name_t *r,
                                 const sw_trace_note_t *n)
 {
-    return n->number && n->peer >= 0
-         ? sw_names_communicator(r, n->communicator) : 0;
+    return n->number && n->peer >= 0 ? sw_names_communicator(r, n->communicator)
+                                     : 0;
 }
 
 static void begin_flows(sw_proto_t *to, const sw_trace_event_t *e,
@@ -355,9 +368,9 @@ static void begin_flows(sw_proto_t *to, const sw_trace_event_t *e,
         const sw_trace_note_t *n = &e->notes[i];
         uint64_t communicator = communicator_of(r, n);
         if (n->kind == SW_NOTE_SENDS && communicator)
-            sw_proto_fixed64(to, EVENT_FLOW,
-                             message_flow(communicator, r->number, n,
-                                          (uint32_t)n->peer));
+            sw_proto_fixed64(
+                to, EVENT_FLOW,
+                message_flow(communicator, r->number, n, (uint32_t)n->peer));
         else if (n->kind == SW_NOTE_COLLECTIVE && communicator)
             sw_proto_fixed64(to, EVENT_FLOW,
                              mix(mix(communicator, 2), n->number) | 1);
@@ -372,9 +385,9 @@ static void end_flows(sw_proto_t *to, const sw_trace_event_t *e,
         uint64_t communicator = communicator_of(r, n);
         if ((n->kind == SW_NOTE_RECEIVES || n->kind == SW_NOTE_CAME) &&
             communicator)
-            sw_proto_fixed64(to, EVENT_LAST_OF_FLOW,
-                             message_flow(communicator, (uint32_t)n->peer, n,
-                                          r->number));
+            sw_proto_fixed64(
+                to, EVENT_LAST_OF_FLOW,
+                message_flow(communicator, (uint32_t)n->peer, n, r->number));
     }
 }
 

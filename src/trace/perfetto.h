@@ -23,7 +23,7 @@ typedef struct {
     sw_names_t *names;
     sw_proto_t out;
     uint64_t events;
-    uint64_t unnamed;       /* of these, without a record that is known */
+    uint64_t unnamed; /* of these, without a record that is known */
     uint32_t sequences;
     uint32_t file;
 } sw_perfetto_t;

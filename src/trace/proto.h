@@ -16,9 +16,9 @@
 typedef struct {
     unsigned char *at;
     size_t size, room;
-    int fd;             /* where it goes; -1: it stays in memory */
+    int fd; /* where it goes; -1: it stays in memory */
     uint64_t written;
-    int error;          /* errno: nothing more is written */
+    int error; /* errno: nothing more is written */
 } sw_proto_t;
 
 /* Room for `n` bytes more; false, and the error is set: no memory. */

@@ -14,9 +14,9 @@
 #include <unistd.h>
 
 #define FILE_HEADER 16
-#define HEADER 24           /* of a block */
-#define PAYLOAD_HEADER 24   /* of a trace block's payload */
-#define WINDOW ((size_t)1 << 20)    /* bytes searched at once */
+#define HEADER 24                /* of a block */
+#define PAYLOAD_HEADER 24        /* of a trace block's payload */
+#define WINDOW ((size_t)1 << 20) /* bytes searched at once */
 
 typedef struct {
     unsigned char kind[4];
@@ -146,7 +146,7 @@ static uint64_t next_sound(sw_trace_reader_t *r, uint64_t at)
                 return at + i;
             }
         }
-        at += n < WINDOW ? n : n - 3;   /* a name may lie across the edge */
+        at += n < WINDOW ? n : n - 3; /* a name may lie across the edge */
     }
     free(window);
     return r->size;
@@ -191,8 +191,9 @@ bool sw_trace_block(sw_trace_reader_t *r)
         uint64_t at = r->at;
         bool can_be = header_at(r, at, &h);
         uint64_t next = can_be ? at + HEADER + h.length : 0;
-        bool other = can_be && (!is_trace(&h) || (r->wanted &&
-                                !r->wanted(r->wanted_of, h.rank)));
+        bool other = can_be &&
+                     (!is_trace(&h) ||
+                      (r->wanted && !r->wanted(r->wanted_of, h.rank)));
         if (other && goes_on(r, next)) {
             r->at = next;
             continue;
@@ -255,8 +256,10 @@ static bool set_amounts(sw_trace_reader_t *r, const sw_trace_event_t *e)
         return false;
     sw_amounts_t *a = place_of(r, e->record);
     r->amounts_used += a->block != r->blocks;
-    *a = (sw_amounts_t){.record = e->record, .size = e->size,
-                        .sent = e->sent, .received = e->received,
+    *a = (sw_amounts_t){.record = e->record,
+                        .size = e->size,
+                        .sent = e->sent,
+                        .received = e->received,
                         .block = r->blocks};
     return true;
 }
@@ -323,9 +326,7 @@ static bool take_note(sw_trace_reader_t *r, sw_cursor_t *c, uint64_t kind,
         note->communicator = FIELD();
         break;
     case SW_NOTE_STARTS:
-    case SW_NOTE_ENDS:
-        note->request = FIELD();
-        break;
+    case SW_NOTE_ENDS: note->request = FIELD(); break;
     case SW_NOTE_CAME:
         note->request = FIELD();
         note->peer = SIGNED();
@@ -346,11 +347,8 @@ static bool take_note(sw_trace_reader_t *r, sw_cursor_t *c, uint64_t kind,
         note->sent = FIELD();
         note->received = FIELD();
         break;
-    case SW_NOTE_WAITED:
-        e->waited = FIELD();
-        break;
-    default:
-        break;
+    case SW_NOTE_WAITED: e->waited = FIELD(); break;
+    default: break;
     }
 #undef FIELD
 #undef SIGNED
@@ -368,8 +366,8 @@ bool sw_trace_event(sw_trace_reader_t *r)
     uint64_t head = sw_varint(&c), gap = sw_varint(&c), last = sw_varint(&c);
     uint64_t begin = r->ticks + gap, end = begin + last;
     bool amount = false;
-    *e = (sw_trace_event_t){.record = head >> 2, .failed = head & 1,
-                            .begin = begin, .end = end};
+    *e = (sw_trace_event_t){
+        .record = head >> 2, .failed = head & 1, .begin = begin, .end = end};
     if (head & 2)
         for (;;) {
             uint64_t note = sw_varint(&c);

@@ -19,7 +19,7 @@
 #include "format.h"
 #include "varint.h"
 
-#define SW_TRACE_BLOCK_MOST ((uint64_t)64 << 20)  /* bytes of a payload */
+#define SW_TRACE_BLOCK_MOST ((uint64_t)64 << 20) /* bytes of a payload */
 
 /* All but amount and waited, which are part of the event. What a kind has not
  * is 0. */
@@ -28,18 +28,18 @@ typedef struct {
     int64_t peer, tag;
     uint64_t number;
     uint64_t request;
-    uint64_t bytes;             /* of sends: and 1; 0: the call's amount */
-    uint64_t communicator;      /* index into the rank's list */
-    uint64_t size, sent, received;  /* of means, of which `number` is the
+    uint64_t bytes;                /* of sends: and 1; 0: the call's amount */
+    uint64_t communicator;         /* index into the rank's list */
+    uint64_t size, sent, received; /* of means, of which `number` is the
                                      * collective, `peer` its root */
     /* Of target, `number` is the window, and `tag` has the flags. */
 } sw_trace_note_t;
 
 typedef struct {
     uint64_t record;
-    uint64_t begin, end;            /* ticks */
-    uint64_t size, sent, received;  /* bytes */
-    uint64_t waited;                /* ticks; 0 where that is not known, too */
+    uint64_t begin, end;           /* ticks */
+    uint64_t size, sent, received; /* bytes */
+    uint64_t waited;               /* ticks; 0 where that is not known, too */
     const sw_trace_note_t *notes;
     uint32_t note_count;
     bool failed;
@@ -61,10 +61,10 @@ typedef struct {
     void *wanted_of;
 
     /* What was found so far. */
-    uint64_t blocks;        /* with events */
-    uint64_t damaged;       /* left out, in whole or in part */
-    bool cut;               /* the file ends within a block */
-    int error;              /* errno: reading had to stop */
+    uint64_t blocks;  /* with events */
+    uint64_t damaged; /* left out, in whole or in part */
+    bool cut;         /* the file ends within a block */
+    int error;        /* errno: reading had to stop */
 
     /* The file. */
     int fd;

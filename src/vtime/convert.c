@@ -37,7 +37,7 @@ typedef bool convert_func_t(const char *in, const char *out,
 
 static const struct {
     const char *name, *ending;
-    convert_func_t *from, *to;      /* to and from operations */
+    convert_func_t *from, *to; /* to and from operations */
 } forms[] = {
     {"ops", ".swops", NULL, NULL},
     {"goal", ".goal", sw_goal_to_ops, sw_ops_to_goal},
@@ -137,16 +137,12 @@ static void report(const sw_converted_t *done)
            "\"approximate\": %llu, \"expanded\": %llu, \"flags\": %llu, "
            "\"means\": %llu, \"sections\": %llu}\n",
            (unsigned long long)done->operations,
-           (unsigned long long)done->calls,
-           (unsigned long long)done->damaged,
-           (unsigned long long)done->outside,
-           (unsigned long long)done->polls,
+           (unsigned long long)done->calls, (unsigned long long)done->damaged,
+           (unsigned long long)done->outside, (unsigned long long)done->polls,
            (unsigned long long)done->unmodelled,
            (unsigned long long)done->approximate,
-           (unsigned long long)done->expanded,
-           (unsigned long long)done->flags,
-           (unsigned long long)done->means,
-           (unsigned long long)done->sections);
+           (unsigned long long)done->expanded, (unsigned long long)done->flags,
+           (unsigned long long)done->means, (unsigned long long)done->sections);
 }
 
 static int status_of(bool good, const sw_converted_t *done)
@@ -163,8 +159,8 @@ static int extrapolate(char **argv)
     if (!argv[0] || !argv[1] || !argv[2] || argv[3] ||
         !sw_convert_number(argv[0], "", INT32_MAX, &ranks) || !ranks)
         return usage();
-    return status_of(sw_extrapolate_ops(argv[1], argv[2], (uint32_t)ranks,
-                                        &done), &done);
+    return status_of(
+        sw_extrapolate_ops(argv[1], argv[2], (uint32_t)ranks, &done), &done);
 }
 
 int sw_convert_command(char **argv)
@@ -172,13 +168,15 @@ int sw_convert_command(char **argv)
     sw_convert_t how = {.flops = 1e9};
     sw_converted_t done = {0};
     int from = -1, to = -1;
-    signal(SIGXFSZ, SIG_IGN);   /* too large a file is an error like others */
+    signal(SIGXFSZ, SIG_IGN); /* too large a file is an error like others */
     for (; *argv && !strncmp(*argv, "--", 2); argv++) {
         const char *word = *argv + 2, *value = argv[1];
         if (!strcmp(word, "trace"))
             return argv[1] && argv[2]
-                 ? status_of(sw_trace_to_ops(argv[1], argv + 2, stdin, &done),
-                             &done) : usage();
+                       ? status_of(
+                             sw_trace_to_ops(argv[1], argv + 2, stdin, &done),
+                             &done)
+                       : usage();
         if (!strcmp(word, "synthetic"))
             return status_of(sw_synthetic_ops(argv + 1, &done), &done);
         if (!strcmp(word, "extrapolate"))

@@ -21,7 +21,7 @@
 #include <string.h>
 #include <time.h>
 
-#define EXTRAPOLATED "extrapolated"     /* what their notes begin with */
+#define EXTRAPOLATED "extrapolated" /* what their notes begin with */
 
 static double now(void)
 {
@@ -43,24 +43,28 @@ static int run(sw_model_t *model, sw_op_file_t *ops, bool check,
     if (model->later &&
         (later = sw_later_new(&source, sw_op_ranks(ops), model->later)))
         sw_later_source(later, &source);
-    sw_engine_t *engine = model->later && !later ? NULL
-        : sw_engine_new(model, &source, &options);
+    sw_engine_t *engine = model->later && !later
+                              ? NULL
+                              : sw_engine_new(model, &source, &options);
     if (!engine || !sw_engine_contexts(engine, ops)) {
         sw_engine_free(engine);
         sw_later_free(later);
-        fprintf(stderr, "%s: no memory for %u ranks\n", path,
-                sw_op_ranks(ops));
+        fprintf(stderr, "%s: no memory for %u ranks\n", path, sw_op_ranks(ops));
         return 1;
     }
     sw_engine_state_t state = sw_engine_run(engine);
     const char *note = sw_op_note(ops);
     sw_result_t result = {
-        .engine = engine, .state = state, .ranks = sw_op_ranks(ops),
-        .sections = sw_op_sections(ops), .wall = now() - began,
+        .engine = engine,
+        .state = state,
+        .ranks = sw_op_ranks(ops),
+        .sections = sw_op_sections(ops),
+        .wall = now() - began,
         .damaged = sw_op_damaged(ops),
         .extrapolated = !strncmp(note, EXTRAPOLATED, strlen(EXTRAPOLATED)),
         .notes = {note, sw_op_damaged(ops)
-                  ? "parts of the operations are damaged and left out" : ""}};
+                            ? "parts of the operations are damaged and left out"
+                            : ""}};
     int status = 0;
     if (state == SW_ENGINE_MEMORY) {
         fprintf(stderr, "%s: there is not enough memory\n", path);
@@ -93,9 +97,10 @@ static int replay(const char *path, sw_op_file_t *ops, bool check)
     }
     int status = 1;
     if (model.ranks != sw_op_ranks(ops))
-        fprintf(stderr, "%s is a model of %u ranks, the operations are those "
-                "of %u: say `ranks %u`\n", path, model.ranks,
-                sw_op_ranks(ops), sw_op_ranks(ops));
+        fprintf(stderr,
+                "%s is a model of %u ranks, the operations are those "
+                "of %u: say `ranks %u`\n",
+                path, model.ranks, sw_op_ranks(ops), sw_op_ranks(ops));
     else
         status = run(&model, ops, check, path);
     sw_model_free(&model);
@@ -112,7 +117,8 @@ int sw_replay_command(char **argv)
     bool several = models[n];
     char *path = several ? models[n + 1] : n == 2 ? models[1] : NULL;
     if (!path || !n || (several && models[n + 2])) {
-        fprintf(stderr, "straightway-whatif replay [--check] MODEL OPS\n"
+        fprintf(stderr,
+                "straightway-whatif replay [--check] MODEL OPS\n"
                 "straightway-whatif replay [--check] MODEL... -- OPS\n");
         return 2;
     }

@@ -48,8 +48,9 @@ static void put(const sw_kernel_t *k, const sw_kernel_shape_t *s)
     if (k->begin && !k->begin(s->d))
         exit(1);
     printf("{\"kernel\": \"%s\", \"application\": \"%s\", \"published\": %s, "
-           "\"bytes\": %zu, \"extent\": %zu", k->name, k->application,
-           s->published ? "true" : "false", k->bytes(s->d), k->extent(s->d));
+           "\"bytes\": %zu, \"extent\": %zu",
+           k->name, k->application, s->published ? "true" : "false",
+           k->bytes(s->d), k->extent(s->d));
     put_type(k, s->d, "sent", k->sent);
     put_type(k, s->d, "received", k->received);
     if (k->extent(s->d) <= SMALL)

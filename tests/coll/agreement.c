@@ -58,8 +58,8 @@ static void whose_block(member_t *m)
 int main(void)
 {
     const way_t none = {.name = "no way"};
-    const way_t no_door = {.name = "no door", .arena = true, .cma = true,
-                           .refuse = "peerfd"};
+    const way_t no_door = {
+        .name = "no door", .arena = true, .cma = true, .refuse = "peerfd"};
     const way_t no_memory = {.name = "no memfd", .refuse = "memfd"};
     SW_FORK(4, 60, alone(&all_ways, 4, me, stranger, "one node"));
     SW_FORK(4, 60, alone(&all_ways, 4, me, liar, "one node"));

@@ -41,15 +41,14 @@ static void holes(member_t *m)
         for (int i = 0; i < m->n; i++) {
             out[i] = (sw_extent_t){(int64_t)(stride * (size_t)i), bytes};
             fill(send + out[i].offset, bytes, key_of(s, m->me, i));
-            if (mprotect(send + out[i].offset + stride - page, page,
-                         PROT_NONE))
+            if (mprotect(send + out[i].offset + stride - page, page, PROT_NONE))
                 fail(m, "mprotect");
         }
         sw_blocks_t sends = {.list = out}, recvs = {.bytes = bytes};
         expect_ok(m, sw_coll_alltoall(m->seq, send, &sends, recv, &recvs));
         for (int i = 0; i < m->n; i++)
-            expect_data(m, recv + bytes * (size_t)i, bytes,
-                        key_of(s, i, m->me), "alltoall with holes");
+            expect_data(m, recv + bytes * (size_t)i, bytes, key_of(s, i, m->me),
+                        "alltoall with holes");
         release_buffers(m);
         munmap(send, all);
     }

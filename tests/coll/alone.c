@@ -48,20 +48,15 @@ static void moves(member_t *m, int kind, size_t n, uint64_t key, bool in_place)
             return;
         expect_ok(m, sw_coll_alltoall(seq, in, blocks, out, blocks));
         break;
-    case 6:
-        expect_ok(m, sw_coll_reduce(seq, 0, sum(), in, out, n));
-        break;
-    case 7:
-        expect_ok(m, sw_coll_allreduce(seq, sum(), in, out, n));
-        break;
+    case 6: expect_ok(m, sw_coll_reduce(seq, 0, sum(), in, out, n)); break;
+    case 7: expect_ok(m, sw_coll_allreduce(seq, sum(), in, out, n)); break;
     case 8:
         expect_ok(m, sw_coll_reduce_scatter(seq, sum(), in, out, &n, 0));
         break;
     case 9:
         expect_ok(m, sw_coll_reduce_scatter(seq, sum(), in, out, NULL, n));
         break;
-    default:
-        expect_ok(m, sw_coll_scan(seq, false, sum(), in, out, n));
+    default: expect_ok(m, sw_coll_scan(seq, false, sum(), in, out, n));
     }
     expect_data(m, out, n, key, "a collective of one");
     if (!in_place)

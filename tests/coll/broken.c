@@ -10,10 +10,10 @@
 #include "node/temporary.h"
 
 #define BIG 120000
-#define LAST 6              /* the round in which the victim dies */
+#define LAST 6 /* the round in which the victim dies */
 
 static int kind;
-static bool alternate;      /* between two sequences */
+static bool alternate; /* between two sequences */
 #define KINDS 11
 
 #define dead (&shared_page->word[0])
@@ -29,29 +29,19 @@ static int call(member_t *m, char *a, char *b, int round)
     sw_reducer_t sum = {1, true, sw_reduce_kernel(SW_SUM, SW_UINT8), NULL};
     sw_blocks_t big = {.bytes = BIG};
     switch (kind) {
-    case 0:
-        return sw_coll_barrier(m->seq);
-    case 1:
-        return sw_coll_bcast(m->seq, 0, PLAIN(a), 60);
-    case 2:
-        return sw_coll_bcast(m->seq, 0, PLAIN(a), BIG);
-    case 3:
-        return sw_coll_allreduce(m->seq, &sum, a, b, 8);
-    case 4:
-        return sw_coll_allreduce(m->seq, &sum, a, b, BIG);
+    case 0: return sw_coll_barrier(m->seq);
+    case 1: return sw_coll_bcast(m->seq, 0, PLAIN(a), 60);
+    case 2: return sw_coll_bcast(m->seq, 0, PLAIN(a), BIG);
+    case 3: return sw_coll_allreduce(m->seq, &sum, a, b, 8);
+    case 4: return sw_coll_allreduce(m->seq, &sum, a, b, BIG);
     case 5:
         return sw_coll_gather(m->seq, round % (m->n - 1), PLAIN(a), BIG, b,
                               &big);
-    case 6:
-        return sw_coll_reduce(m->seq, round % (m->n - 1), &sum, a, b, BIG);
-    case 7:
-        return sw_coll_scan(m->seq, false, &sum, a, b, BIG);
-    case 8:
-        return sw_coll_alltoall(m->seq, a, &big, b, &big);
-    case 9:
-        return sw_coll_scatter(m->seq, 0, a, &big, PLAIN(b), BIG);
-    default:
-        return sw_coll_allgather(m->seq, PLAIN(a), BIG, b, &big);
+    case 6: return sw_coll_reduce(m->seq, round % (m->n - 1), &sum, a, b, BIG);
+    case 7: return sw_coll_scan(m->seq, false, &sum, a, b, BIG);
+    case 8: return sw_coll_alltoall(m->seq, a, &big, b, &big);
+    case 9: return sw_coll_scatter(m->seq, 0, a, &big, PLAIN(b), BIG);
+    default: return sw_coll_allgather(m->seq, PLAIN(a), BIG, b, &big);
     }
 }
 
@@ -103,7 +93,6 @@ int main(void)
             for (int w = 0; w < (i == 2 ? 1 : MAIN_WAYS); w++)
                 for (int twice = 0; twice <= (w == 0); twice++) {
                     alternate = twice;
-                    run_forked(sizes[i], &ways[w], (uint64_t)kind + 1,
-                               stream);
+                    run_forked(sizes[i], &ways[w], (uint64_t)kind + 1, stream);
                 }
 }

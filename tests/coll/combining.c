@@ -13,7 +13,7 @@
 typedef struct {
     operator_t o;
     uint64_t round;
-    size_t n;           /* elements of a whole operand */
+    size_t n; /* elements of a whole operand */
     bool in_place;
 } job_t;
 
@@ -147,17 +147,10 @@ static void body(member_t *m)
         job_t j = pick_job(m, round);
         dawdle(m);
         switch (below(&m->common, 4)) {
-        case 0:
-            reduce(m, &j);
-            break;
-        case 1:
-            allreduce(m, &j);
-            break;
-        case 2:
-            reduce_scatter(m, &j);
-            break;
-        default:
-            scan(m, &j);
+        case 0: reduce(m, &j); break;
+        case 1: allreduce(m, &j); break;
+        case 2: reduce_scatter(m, &j); break;
+        default: scan(m, &j);
         }
         release_buffers(m);
     }

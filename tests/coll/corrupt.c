@@ -12,8 +12,8 @@ static void spoil(random_t *r, sw_shown_t *shown, int field)
 {
     uint64_t *word[] = {&shown->at, &shown->span, &shown->layout,
                         &shown->serial, (uint64_t *)&shown->count};
-    static const uint64_t ends[] = {0, 1, 8, 64, 1u << 20, INT64_MAX,
-                                    UINT64_MAX, (uint64_t)1 << 62};
+    static const uint64_t ends[] = {
+        0, 1, 8, 64, 1u << 20, INT64_MAX, UINT64_MAX, (uint64_t)1 << 62};
     if (field == 0)
         return;
     uint64_t *w = word[field - 1], pick = draw(r);
@@ -51,10 +51,9 @@ static void body(member_t *m)
     if (!m->seq->team->arena)
         return;
     sw_build_t *b = sw_build_new();
-    sw_layout_t *l = sw_layout_share(
-        sw_build_end(b, sw_build_run(b, 64), 100));
+    sw_layout_t *l = sw_layout_share(sw_build_end(b, sw_build_run(b, 64), 100));
     char *memory = sw_arena_alloc_shared(BYTES / 64 * 100, SW_LINE);
-    if (!memory) {              /* threads have no blocks */
+    if (!memory) { /* threads have no blocks */
         sw_layout_drop(l);
         return;
     }

@@ -26,7 +26,7 @@ typedef struct {
     bool arena, cma;
     const char *refuse;
     bool odd_differs, odd_arena, odd_cma;
-    bool quiet;                 /* see node/arena/show.h                */
+    bool quiet; /* see node/arena/show.h */
     size_t show_after;
 } way_t;
 
@@ -34,10 +34,17 @@ static const way_t ways[] = {
     {.name = "arena and CMA", .arena = true, .cma = true, .quiet = true},
     {.name = "arena alone", .arena = true},
     {.name = "CMA alone", .cma = true},
-    {.name = "some without CMA", .arena = true, .cma = true,
-     .odd_differs = true, .odd_arena = true, .show_after = 3},
-    {.name = "some without arena", .arena = true, .cma = true,
-     .odd_differs = true, .odd_cma = true},
+    {.name = "some without CMA",
+     .arena = true,
+     .cma = true,
+     .odd_differs = true,
+     .odd_arena = true,
+     .show_after = 3},
+    {.name = "some without arena",
+     .arena = true,
+     .cma = true,
+     .odd_differs = true,
+     .odd_cma = true},
     {.name = "lost wake-ups", .arena = true, .cma = true, .refuse = "futex"},
 };
 #define WAYS ((int)(sizeof ways / sizeof *ways))
@@ -98,9 +105,8 @@ static inline sw_sequence_t *join(const way_t *way, int n, int me,
     else
         *answer = (sw_agreement_t){.ok = 0};
     meet_all(1, n);
-    sw_sequence_t *seq = sw_agreement_open(shared_page->introduction,
-                                           shared_page->answer, n, me, peer,
-                                           why);
+    sw_sequence_t *seq = sw_agreement_open(
+        shared_page->introduction, shared_page->answer, n, me, peer, why);
     if (!seq)
         free(peer);
     sw_wait_crowd(sw_peer_crowd());
@@ -119,7 +125,7 @@ static inline void live(const way_t *way, int n, int me, uint64_t seed,
     if (!m.seq)
         fail(&m, "no sequence: %s", why);
     run_member(&m, body);
-    meet_all(2, n);     /* memory stays while others may read it */
+    meet_all(2, n); /* memory stays while others may read it */
     sw_sequence_close(m.seq);
     exit(0);
 }
@@ -159,28 +165,28 @@ static inline bool reap(const pid_t *pid, int n, int seconds)
 }
 
 /* `life` runs in each child and does not return. */
-#define SW_FORK(n, seconds, life)                                        \
-    do {                                                                 \
-        pid_t pid_[FORKED_MAX];                                          \
-        if (!shared_page)                                                \
-            shared_page = mmap(NULL, sizeof *shared_page,                \
-                               PROT_READ | PROT_WRITE,                   \
-                               MAP_SHARED | MAP_ANONYMOUS, -1, 0);       \
-        memset(shared_page, 0, sizeof *shared_page);                     \
-        for (int me = 0; me < (n); me++) {                               \
-            pid_[me] = fork();                                           \
-            if (pid_[me] < 0) {                                          \
-                perror("fork");                                          \
-                _exit(1);                                                \
-            }                                                            \
-            if (pid_[me] == 0) {                                         \
-                prctl(PR_SET_PDEATHSIG, SIGKILL);                        \
-                life;                                                    \
-                _exit(1);                                                \
-            }                                                            \
-        }                                                                \
-        if (!reap(pid_, n, seconds))                                     \
-            exit(1);                                                     \
+#define SW_FORK(n, seconds, life)                                  \
+    do {                                                           \
+        pid_t pid_[FORKED_MAX];                                    \
+        if (!shared_page)                                          \
+            shared_page = mmap(NULL, sizeof *shared_page,          \
+                               PROT_READ | PROT_WRITE,             \
+                               MAP_SHARED | MAP_ANONYMOUS, -1, 0); \
+        memset(shared_page, 0, sizeof *shared_page);               \
+        for (int me = 0; me < (n); me++) {                         \
+            pid_[me] = fork();                                     \
+            if (pid_[me] < 0) {                                    \
+                perror("fork");                                    \
+                _exit(1);                                          \
+            }                                                      \
+            if (pid_[me] == 0) {                                   \
+                prctl(PR_SET_PDEATHSIG, SIGKILL);                  \
+                life;                                              \
+                _exit(1);                                          \
+            }                                                      \
+        }                                                          \
+        if (!reap(pid_, n, seconds))                               \
+            exit(1);                                               \
     } while (0)
 
 /* Runs `body` in a team of n processes. Ends the test if it fails. */

@@ -26,8 +26,7 @@ static void gather(member_t *m, int round)
                          : take_data(m, bytes);
     fill_data(&send, bytes, key_of((uint64_t)round, m->me, root));
     expect_ok(m, sw_coll_gather(m->seq, root, &send, bytes, recv, &blocks));
-    expect_there(m, &send, bytes, key_of((uint64_t)round, m->me, root),
-                 "sent");
+    expect_there(m, &send, bytes, key_of((uint64_t)round, m->me, root), "sent");
     for (int i = 0; m->me == root && i < m->n; i++) {
         sw_data_t block = sw_block_data(&blocks, recv, i);
         expect_there(m, &block, bytes, key_of((uint64_t)round, i, root),

@@ -9,13 +9,13 @@
 #include "scattered.h"
 
 #ifndef EDGES_MAX
-#define EDGES_MAX 40        /* of a member, in either direction            */
+#define EDGES_MAX 40 /* of a member, in either direction */
 #endif
-#define DRAWN_MAX (5 * EDGES_MAX)   /* in a graph                          */
+#define DRAWN_MAX (5 * EDGES_MAX) /* in a graph */
 
 typedef struct {
     int from, to;
-    int out, in;            /* their places in the lists of both           */
+    int out, in; /* their places in the lists of both */
 } edge_t;
 
 /* A graph that every member knows whole. */
@@ -49,8 +49,10 @@ static inline void draw_graph(member_t *m, graph_t *all, int most)
         e.in = e.to >= 0 ? ins[e.to]++ : 0;
         all->edge[all->n++] = e;
     }
-    all->mine = (sw_neighbours_t){.outs = outs[m->me], .ins = ins[m->me],
-                                  .out = all->out, .in = all->in,
+    all->mine = (sw_neighbours_t){.outs = outs[m->me],
+                                  .ins = ins[m->me],
+                                  .out = all->out,
+                                  .in = all->in,
                                   .reader = all->reader};
     for (int i = 0; i < all->n; i++) {
         const edge_t *e = &all->edge[i];
@@ -92,13 +94,12 @@ static inline size_t lay_out(member_t *m, sw_extent_t *list, int n, int gap)
 
 /* What comes on the edges, with the room for it. */
 static inline void expect(member_t *m, const graph_t *all, recv_t *to,
-                          uint64_t round, size_t bytes, bool equal,
-                          bool gather)
+                          uint64_t round, size_t bytes, bool equal, bool gather)
 {
     for (int i = 0; i < all->mine.ins; i++) {
         size_t size = equal ? bytes
-                      : size_of(round, all->in[i], gather ? 0 : all->index[i],
-                                bytes);
+                            : size_of(round, all->in[i],
+                                      gather ? 0 : all->index[i], bytes);
         to->list[i].bytes = all->in[i] == SW_NOBODY ? 0 : size;
     }
     to->recv = NULL;
@@ -118,8 +119,7 @@ static inline void check(member_t *m, const graph_t *all, const recv_t *to,
         sw_data_t block = sw_block_data(&to->blocks, to->recv, i);
         expect_there(m, &block, to->list[i].bytes,
                      key_of(round, all->in[i], gather ? 0 : all->index[i]),
-                     gather ? "neighbours' allgather"
-                            : "neighbours' alltoall");
+                     gather ? "neighbours' allgather" : "neighbours' alltoall");
     }
 }
 

@@ -23,13 +23,13 @@ static void hand_in(member_t *m, int round, bool equal)
         sw_lend_block(m->seq, keeper, &data, mine);
     } else {
         expect_ok(m, sw_lend_collect(m->seq, &data, mine, equal ? &each : NULL,
-                                place));
+                                     place));
         for (int i = 0; i < m->n; i++) {
             if (place[i].bytes != bytes[i] || place[i].came != bytes[i])
                 fail(m, "a block of %zu bytes has %zu", bytes[i],
                      (size_t)place[i].bytes);
-            expect_data(m, place[i].at, bytes[i],
-                        key_of((uint64_t)round, i, 0), "handed in");
+            expect_data(m, place[i].at, bytes[i], key_of((uint64_t)round, i, 0),
+                        "handed in");
         }
         sw_lend_collect_end(m->seq, place);
     }
@@ -37,7 +37,7 @@ static void hand_in(member_t *m, int round, bool equal)
                  "what is handed in");
 }
 
-#define LOTS 40     /* places that a member lends: more than an entry holds */
+#define LOTS 40 /* places that a member lends: more than an entry holds */
 
 /* What member i lends, drawn alike by all. */
 typedef struct {
@@ -67,13 +67,11 @@ static void lend(member_t *m, int round, int keeper, const lot_t *lot,
         place[i] = (sw_spot_t){.at = take_buffer(m, lot->bytes[i]),
                                .bytes = lot->bytes[i]};
         if (!writes)
-            fill(place[i].at, lot->bytes[i],
-                 key_of((uint64_t)round, m->me, i));
+            fill(place[i].at, lot->bytes[i], key_of((uint64_t)round, m->me, i));
     }
     sw_lend(m->seq, keeper, place, lot->count, writes);
     for (int i = 0; i < lot->count; i++) {
-        size_t n = writes ? sw_min(lot->came[i], lot->bytes[i])
-                           : lot->bytes[i];
+        size_t n = writes ? sw_min(lot->came[i], lot->bytes[i]) : lot->bytes[i];
         expect_data(m, place[i].at, n, key_of((uint64_t)round, m->me, i),
                     "lent");
         if (writes && place[i].came != lot->came[i])
@@ -91,8 +89,8 @@ static void borrow(member_t *m, int round, const lot_t *lot, bool writes)
     sw_loan_begin(m->seq);
     for (int i = 0; i < m->n; i++)
         if (i != m->me && lot[i].count)
-            expect_ok(m, sw_loan_take(m->seq, i, writes, place[i],
-                                   lot[i].count, &loan[i]));
+            expect_ok(m, sw_loan_take(m->seq, i, writes, place[i], lot[i].count,
+                                      &loan[i]));
     for (int i = 0; i < m->n; i++)
         for (int j = 0; j < lot[i].count && i != m->me; j++) {
             sw_spot_t *p = &place[i][j];

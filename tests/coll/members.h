@@ -30,28 +30,34 @@ typedef struct {
     uint64_t state;
 } random_t;
 
-typedef enum { IN_ARENA, IN_HEAP, ON_STACK, IN_MMAP, IN_STATIC, PLACES }
-    place_t;
+typedef enum {
+    IN_ARENA,
+    IN_HEAP,
+    ON_STACK,
+    IN_MMAP,
+    IN_STATIC,
+    PLACES
+} place_t;
 
-#define GUARD 32        /* bytes of a known pattern on either side */
-#define BUFFERS 160     /* held at once */
+#define GUARD 32    /* bytes of a known pattern on either side */
+#define BUFFERS 160 /* held at once */
 
 typedef struct {
     char *base, *at;
     size_t total, n;
     place_t place;
-    sw_data_t data;     /* in there, if it has gaps: scattered.h */
+    sw_data_t data; /* in there, if it has gaps: scattered.h */
 } buffer_t;
 
 typedef struct {
     sw_sequence_t *seq;
     int n, me;
-    const char *way;            /* how memory is reached, for messages */
+    const char *way; /* how memory is reached, for messages */
     uint64_t seed;
     random_t common, own;
     buffer_t buffer[BUFFERS];
     int held;
-    char *stack, *fixed;        /* pools for ON_STACK, IN_STATIC */
+    char *stack, *fixed; /* pools for ON_STACK, IN_STATIC */
     size_t stack_used, stack_room, fixed_used, fixed_room;
 } member_t;
 
@@ -60,10 +66,10 @@ typedef struct {
 
 typedef void (*member_func_t)(member_t *m);
 
-#define fail(m, ...)                                                     \
-    (fprintf(stderr, "%s:%d: member %d of %d, %s, seed %llu: ",          \
-             __FILE__, __LINE__, (m)->me, (m)->n, (m)->way,              \
-             (unsigned long long)(m)->seed),                             \
+#define fail(m, ...)                                                      \
+    (fprintf(stderr, "%s:%d: member %d of %d, %s, seed %llu: ", __FILE__, \
+             __LINE__, (m)->me, (m)->n, (m)->way,                         \
+             (unsigned long long)(m)->seed),                              \
      fprintf(stderr, __VA_ARGS__), fputc('\n', stderr), _exit(1))
 
 /* Thoroughness: STRAIGHTWAY_DEEP=1 multiplies the rounds. */
@@ -127,19 +133,18 @@ static inline size_t differs(const void *p, size_t n, uint64_t key)
     return i < n && memcmp((const char *)p + i, &word, n - i) ? i : n;
 }
 
-#define expect_data(m, p, n, key, what)                                  \
-    do {                                                                 \
-        size_t at_ = differs(p, n, key);                                 \
-        if (at_ < (n))                                                   \
-            fail(m, "%s: wrong at byte %zu of %zu", what, at_,           \
-                 (size_t)(n));                                           \
+#define expect_data(m, p, n, key, what)                                      \
+    do {                                                                     \
+        size_t at_ = differs(p, n, key);                                     \
+        if (at_ < (n))                                                       \
+            fail(m, "%s: wrong at byte %zu of %zu", what, at_, (size_t)(n)); \
     } while (0)
 
-#define expect_ok(m, call)                                               \
-    do {                                                                 \
-        int rc_ = (call);                                                \
-        if (rc_ != SW_OK)                                                \
-            fail(m, "%s returned %d", #call, rc_);                       \
+#define expect_ok(m, call)                         \
+    do {                                           \
+        int rc_ = (call);                          \
+        if (rc_ != SW_OK)                          \
+            fail(m, "%s returned %d", #call, rc_); \
     } while (0)
 
 /* A size around the places where the form of a payload changes. `share`: how
@@ -147,8 +152,10 @@ static inline size_t differs(const void *p, size_t n, uint64_t key)
 static inline size_t pick_size(member_t *m, int share)
 {
     size_t slot = m->seq->team->stage_max;
-    size_t near[] = {0, 1, 8, 9, 64, 700, 4096, SW_INLINE_MAX, 16384, slot,
-                     65536, 3 * slot + 13, 150000};
+    size_t near[] = {0,     1,    8,     9,
+                     64,    700,  4096,  SW_INLINE_MAX,
+                     16384, slot, 65536, 3 * slot + 13,
+                     150000};
     size_t count = sizeof near / sizeof *near - (m->n > 9 ? 1 : 0);
     size_t size = near[draw(&m->common) % count] / (size_t)share;
     size_t off = draw(&m->common) % 3;
@@ -186,16 +193,15 @@ static inline char *take_buffer(member_t *m, size_t n)
         fail(m, "the test holds too many buffers");
     buffer_t *b = &m->buffer[m->held++];
     size_t shift = below(&m->own, 2) ? (size_t)below(&m->own, 64) : 0;
-    *b = (buffer_t){.n = n, .total = n + 2 * GUARD + 64,
+    *b = (buffer_t){.n = n,
+                    .total = n + 2 * GUARD + 64,
                     .place = (place_t)below(&m->own, PLACES)};
     if (b->place == IN_ARENA)
         b->base = sw_arena_alloc(b->total, SW_LINE);
     else if (b->place == ON_STACK)
-        b->base = take_pool(m->stack, &m->stack_used, m->stack_room,
-                            b->total);
+        b->base = take_pool(m->stack, &m->stack_used, m->stack_room, b->total);
     else if (b->place == IN_STATIC)
-        b->base = take_pool(m->fixed, &m->fixed_used, m->fixed_room,
-                            b->total);
+        b->base = take_pool(m->fixed, &m->fixed_used, m->fixed_room, b->total);
     else if (b->place == IN_MMAP) {
         b->base = mmap(NULL, b->total, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -241,8 +247,8 @@ static inline void expect_blank(member_t *m, const buffer_t *b, const char *p,
 {
     size_t n = (size_t)(end - p), at = written(p, n);
     if (at < n)
-        fail(m, "byte %td of a buffer of %zu was written",
-             p + at - b->at, b->n);
+        fail(m, "byte %td of a buffer of %zu was written", p + at - b->at,
+             b->n);
 }
 
 static inline void release_buffers(member_t *m)

@@ -20,7 +20,7 @@ static void too_long(member_t *m)
             int want = short_one ? SW_TRUNCATED : SW_OK;
             if (rc != want && m->n <= SW_FLAT)
                 fail(m, "bcast: %d, not %d", rc, want);
-            release_buffers(m);     /* and its guards are whole */
+            release_buffers(m); /* and its guards are whole */
 
             /* Member root + 1 expects less than the members send. */
             sw_extent_t list[64];
@@ -38,8 +38,7 @@ static void too_long(member_t *m)
             sw_blocks_t all = {.bytes = sizes[s]};
             recv = take_buffer(m, bytes);
             send = take_buffer(m, sizes[s] * (size_t)m->n);
-            rc =
-                sw_coll_scatter(m->seq, root, send, &all, PLAIN(recv), bytes);
+            rc = sw_coll_scatter(m->seq, root, send, &all, PLAIN(recv), bytes);
             if (rc != want)
                 fail(m, "scatter: %d, not %d", rc, want);
             release_buffers(m);
@@ -57,8 +56,8 @@ static void no_room(member_t *m)
         char *send = take_buffer(m, bytes);
         char *recv = take_buffer(m, less * (size_t)m->n);
         sw_blocks_t blocks = {.bytes = bytes};
-        int rc =
-            sw_coll_gather(m->seq, root, PLAIN(send), bytes, recv, &blocks);
+        int rc = sw_coll_gather(m->seq, root, PLAIN(send), bytes, recv,
+                                &blocks);
         /* A root that expects nothing does not look. */
         if (m->me == root && less && rc == SW_OK)
             fail(m, "gather of %zu into %zu went well", sizes[s], less);
@@ -87,8 +86,7 @@ static void lengths(member_t *m)
             out = take_buffer(m, n);
             rc = sw_coll_reduce(m->seq, 0, &sum, in, out, n);
             if (m->me == 0 && rc == SW_OK)
-                fail(m, "reduce of %zu and %zu went well", sizes[a],
-                     sizes[b]);
+                fail(m, "reduce of %zu and %zu went well", sizes[a], sizes[b]);
             release_buffers(m);
             expect_ok(m, sw_coll_barrier(m->seq));
         }
@@ -105,24 +103,15 @@ static int call(member_t *m, int which, size_t bytes, char *a, char *b)
     sw_reducer_t sum = {1, true, sw_reduce_kernel(SW_SUM, SW_UINT8), NULL};
     sw_blocks_t blocks = {.bytes = bytes};
     switch (which) {
-    case 0:
-        return sw_coll_barrier(m->seq);
-    case 1:
-        return sw_coll_bcast(m->seq, 0, PLAIN(a), bytes);
-    case 2:
-        return sw_coll_allgather(m->seq, PLAIN(a), bytes, b, &blocks);
-    case 3:
-        return sw_coll_alltoall(m->seq, a, &blocks, b, &blocks);
-    case 4:
-        return sw_coll_allreduce(m->seq, &sum, a, b, bytes);
-    case 5:
-        return sw_coll_reduce_scatter(m->seq, &sum, a, b, NULL, bytes);
-    case 6:
-        return sw_coll_scan(m->seq, false, &sum, a, b, bytes);
-    case 7:
-        return sw_coll_scatter(m->seq, 0, a, &blocks, PLAIN(b), bytes);
-    default:
-        return sw_coll_reduce(m->seq, 0, &sum, a, b, bytes);
+    case 0: return sw_coll_barrier(m->seq);
+    case 1: return sw_coll_bcast(m->seq, 0, PLAIN(a), bytes);
+    case 2: return sw_coll_allgather(m->seq, PLAIN(a), bytes, b, &blocks);
+    case 3: return sw_coll_alltoall(m->seq, a, &blocks, b, &blocks);
+    case 4: return sw_coll_allreduce(m->seq, &sum, a, b, bytes);
+    case 5: return sw_coll_reduce_scatter(m->seq, &sum, a, b, NULL, bytes);
+    case 6: return sw_coll_scan(m->seq, false, &sum, a, b, bytes);
+    case 7: return sw_coll_scatter(m->seq, 0, a, &blocks, PLAIN(b), bytes);
+    default: return sw_coll_reduce(m->seq, 0, &sum, a, b, bytes);
     }
 }
 
@@ -133,9 +122,8 @@ static void collectives(member_t *m)
         for (int a = 0; a < 9; a++)
             for (int b = 0; b < 9; b++) {
                 size_t bytes = sizes[s];
-                if (a == b ||
-                    (b == 8 && (a == 1 || a == 6 || a == 7) &&
-                     bytes <= FITS_SLOT))
+                if (a == b || (b == 8 && (a == 1 || a == 6 || a == 7) &&
+                               bytes <= FITS_SLOT))
                     continue;
                 char *x = take_buffer(m, bytes * (size_t)m->n);
                 char *y = take_buffer(m, bytes * (size_t)m->n);

@@ -18,7 +18,9 @@ typedef struct {
 } operator_t;
 
 /* x -> a x + b, composed: associative, not commutative. */
-typedef struct { uint32_t a, b; } affine_t;
+typedef struct {
+    uint32_t a, b;
+} affine_t;
 
 static void compose(const sw_reducer_t *r, const void *in, void *inout,
                     size_t n)
@@ -30,7 +32,9 @@ static void compose(const sw_reducer_t *r, const void *in, void *inout,
 }
 
 /* 2 by 2 matrices modulo 2^32. */
-typedef struct { uint32_t x[4]; } matrix_t;
+typedef struct {
+    uint32_t x[4];
+} matrix_t;
 
 static void multiply(const sw_reducer_t *r, const void *in, void *inout,
                      size_t n)
@@ -39,8 +43,7 @@ static void multiply(const sw_reducer_t *r, const void *in, void *inout,
     matrix_t *b = inout;
     for (size_t i = 0; i < n; i++) {
         const uint32_t *p = a[i].x, *q = b[i].x;
-        b[i] = (matrix_t){{p[0] * q[0] + p[1] * q[2],
-                           p[0] * q[1] + p[1] * q[3],
+        b[i] = (matrix_t){{p[0] * q[0] + p[1] * q[2], p[0] * q[1] + p[1] * q[3],
                            p[2] * q[0] + p[3] * q[2],
                            p[2] * q[1] + p[3] * q[3]}};
     }
@@ -63,19 +66,19 @@ static inline operator_t operator_of(int which)
     switch (which) {
     case 0:
         return (operator_t){"SUM of int64",
-            {8, true, sw_reduce_kernel(SW_SUM, SW_INT64), NULL}, true};
-    case 1:
-        return (operator_t){"SUM of double",
-            {8, true, sw_reduce_kernel(SW_SUM, SW_DOUBLE), NULL}, false};
-    case 2:
-        return (operator_t){"affine maps", {8, false, NULL, compose}, true};
-    case 3:
-        return (operator_t){"matrices", {16, false, NULL, multiply}, true};
-    case 4:
-        return (operator_t){"7 bytes", {7, true, NULL, add_bytes}, true};
-    default:
-        return (operator_t){"20000 bytes", {20000, true, NULL, add_bytes},
+                            {8, true, sw_reduce_kernel(SW_SUM, SW_INT64), NULL},
                             true};
+    case 1:
+        return (operator_t){
+            "SUM of double",
+            {8, true, sw_reduce_kernel(SW_SUM, SW_DOUBLE), NULL},
+            false};
+    case 2: return (operator_t){"affine maps", {8, false, NULL, compose}, true};
+    case 3: return (operator_t){"matrices", {16, false, NULL, multiply}, true};
+    case 4: return (operator_t){"7 bytes", {7, true, NULL, add_bytes}, true};
+    default:
+        return (operator_t){
+            "20000 bytes", {20000, true, NULL, add_bytes}, true};
     }
 }
 
@@ -167,7 +170,7 @@ static inline bool right_result(const operator_t *o, const char *got,
         memcpy(&a, got + 8 * i, 8);
         memcpy(&b, want + 8 * i, 8);
         double off = a > b ? a - b : b - a;
-        if (!(off <= 1e-3))     /* operands are below 2^31, 53 bits */
+        if (!(off <= 1e-3)) /* operands are below 2^31, 53 bits */
             return false;
     }
     return true;

@@ -49,8 +49,9 @@ static void scatterv(member_t *m, int round)
     for (int i = m->n - 1; i >= 0; i--) {
         at += wide ? draw(&m->common) % 9000 : draw(&m->common) % 40;
         list[i].offset = share ? 0 : (int64_t)at;
-        list[i].bytes = share ? all
-                        : below(&m->common, 3) ? pick_size(m, m->n) : 0;
+        list[i].bytes = share                  ? all
+                        : below(&m->common, 3) ? pick_size(m, m->n)
+                                               : 0;
         at += list[i].bytes;
     }
     size_t mine = list[m->me].bytes;
@@ -76,8 +77,7 @@ static void scatterv(member_t *m, int round)
     }
     expect_ok(m, sw_coll_scatter(m->seq, root, send, &blocks, &recv, mine));
     expect_there(m, &recv, mine,
-                 key_of((uint64_t)round, root, share ? 0 : m->me),
-                 "scatterv");
+                 key_of((uint64_t)round, root, share ? 0 : m->me), "scatterv");
 }
 
 static void body(member_t *m)

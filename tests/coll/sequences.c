@@ -52,9 +52,7 @@ static void any(member_t *m, uint64_t round)
     char *one = take_buffer(m, bytes);
     char *all = take_buffer(m, bytes * (size_t)m->n);
     switch (kind) {
-    case 0:
-        expect_ok(m, sw_coll_barrier(m->seq));
-        break;
+    case 0: expect_ok(m, sw_coll_barrier(m->seq)); break;
     case 1:
         if (m->me == root)
             fill(one, bytes, key_of(round, root, 0));
@@ -63,11 +61,11 @@ static void any(member_t *m, uint64_t round)
         break;
     case 2:
         fill(one, bytes, key_of(round, m->me, 0));
-        expect_ok(m, sw_coll_allgather(m->seq, PLAIN(one), bytes, all,
-                                       &blocks));
+        expect_ok(m,
+                  sw_coll_allgather(m->seq, PLAIN(one), bytes, all, &blocks));
         for (int i = 0; i < m->n; i++)
-            expect_data(m, all + bytes * (size_t)i, bytes,
-                        key_of(round, i, 0), "allgather");
+            expect_data(m, all + bytes * (size_t)i, bytes, key_of(round, i, 0),
+                        "allgather");
         break;
     default:
         memset(one, (int)(round + 3 * (uint64_t)m->me), bytes);
@@ -103,8 +101,8 @@ static void driven(member_t *m, sw_sequence_t *seq)
     pthread_t thread;
     if (!other)
         fail(m, "no memory");
-    *other = (member_t){.seq = seq, .n = m->n, .me = m->me, .way = m->way,
-                        .seed = m->seed + 1};
+    *other = (member_t){
+        .seq = seq, .n = m->n, .me = m->me, .way = m->way, .seed = m->seed + 1};
     if (pthread_create(&thread, NULL, drive, other))
         fail(m, "no second thread");
     stream(m);

@@ -45,12 +45,12 @@ static sw_way_t way_at(const sw_span_entry_t *e, sw_collective_t id,
 static void entries_are_read(void)
 {
     MUST(takes(HEAD "# a word\n\n" ENTRY
-               "bcast 0:leaders 65536:lanes\t4194304:host # big\r\n"
-               "  REDUCE_SCATTER_BLOCK 0:host\n"
-               "[mpich-4.2.1 tcp nodes=2 ranks=4]\n"
-               "bcast 0:host\n"
-               "[openmpi-5.0.11 ucx nodes=2 ranks=4]\n"
-               "bcast 0:host"));
+                    "bcast 0:leaders 65536:lanes\t4194304:host # big\r\n"
+                    "  REDUCE_SCATTER_BLOCK 0:host\n"
+                    "[mpich-4.2.1 tcp nodes=2 ranks=4]\n"
+                    "bcast 0:host\n"
+                    "[openmpi-5.0.11 ucx nodes=2 ranks=4]\n"
+                    "bcast 0:host"));
     MUST(table.entries == 1 && table.hash);
     const sw_span_entry_t *e = sw_span_table_find(&table, 2, 4);
     MUST(e && e->nodes == 2 && e->ranks == 4);
@@ -83,12 +83,12 @@ static void entry_is(int nodes, int ranks, int its_nodes, int its_ranks)
 static void the_nearest_smaller_entry_serves(void)
 {
     MUST(takes(HEAD "[openmpi-5.0.11 tcp nodes=4 ranks=2]\nbcast 0:host\n"
-               "[openmpi-5.0.11 tcp nodes=2 ranks=8]\nbcast 0:host\n"
-               "[openmpi-5.0.11 tcp nodes=2 ranks=4]\nbcast 0:host\n"));
+                    "[openmpi-5.0.11 tcp nodes=2 ranks=8]\nbcast 0:host\n"
+                    "[openmpi-5.0.11 tcp nodes=2 ranks=4]\nbcast 0:host\n"));
     entry_is(2, 4, 2, 4);
     entry_is(2, 7, 2, 4);
     entry_is(3, 64, 2, 8);
-    entry_is(4, 8, 4, 2);       /* nodes count first */
+    entry_is(4, 8, 4, 2); /* nodes count first */
     entry_is(9, 1, 0, 0);
     entry_is(2, 3, 0, 0);
     entry_is(3, 3, 0, 0);
@@ -103,7 +103,8 @@ static void the_hash_tells_tables_apart(void)
     MUST(takes(HEAD ENTRY "bcast 0:lanes\n") && table.hash != hash);
     MUST(takes(HEAD ENTRY "reduce 0:leaders\n") && table.hash != hash);
     MUST(takes(HEAD "[openmpi-5.0.11 tcp nodes=2 ranks=5]\n"
-               "bcast 0:leaders\n") && table.hash != hash);
+                    "bcast 0:leaders\n") &&
+         table.hash != hash);
 }
 
 static void mistakes_are_named(void)
@@ -120,17 +121,24 @@ static void mistakes_are_named(void)
     bad(HEAD ENTRY "bcast :host\n", 3, "BYTES:WAY");
     bad(HEAD ENTRY "bcast host\n", 3, "BYTES:WAY");
     bad(HEAD ENTRY "bcast -1:host\n", 3, "BYTES:WAY");
-    bad(HEAD ENTRY "bcast 0:host 99999999999999999999:lanes\n", 3,
-        "BYTES:WAY");
+    bad(HEAD ENTRY "bcast 0:host 99999999999999999999:lanes\n", 3, "BYTES:WAY");
     bad(HEAD ENTRY "bcast 8:host\n", 3, "first size is 0");
     bad(HEAD ENTRY "bcast 0:host 8:lanes 8:host\n", 3, "larger");
     bad(HEAD ENTRY "bcast 0:host\nbcast 0:lanes\n", 4, "one line");
     bad(HEAD ENTRY ENTRY, 3, "remove this entry");
     static const char *const entries[] = {
-        "[", "]", "[]", "[ ]", "[openmpi-5.0.11]", "[a tcp nodes=2]",
-        "[a tcp nodes=2 ranks=4", "[a tcp nodes=0 ranks=4]",
-        "[a tcp nodes=2 ranks=]", "[a tcp ranks=4 nodes=2]",
-        "[a tcp nodes=2 ranks=4 more]", "[a tcp nodes=2 ranks=99999999999]",
+        "[",
+        "]",
+        "[]",
+        "[ ]",
+        "[openmpi-5.0.11]",
+        "[a tcp nodes=2]",
+        "[a tcp nodes=2 ranks=4",
+        "[a tcp nodes=0 ranks=4]",
+        "[a tcp nodes=2 ranks=]",
+        "[a tcp ranks=4 nodes=2]",
+        "[a tcp nodes=2 ranks=4 more]",
+        "[a tcp nodes=2 ranks=99999999999]",
         "[a tcp nodes=2 ranks=4] bcast",
     };
     for (size_t i = 0; i < sizeof entries / sizeof *entries; i++) {
@@ -145,7 +153,8 @@ static void mistakes_are_named(void)
 /* A right file with bytes changed, cut or doubled. */
 static void any_text_is_read_within_its_bounds(void)
 {
-    static const char whole[] = HEAD "# a word\n" ENTRY
+    static const char whole[] = HEAD
+        "# a word\n" ENTRY
         "bcast 0:leaders 65536:lanes 4194304:host\nscan 0:host\n"
         "[openmpi-5.0.11 tcp nodes=3 ranks=1]\nbarrier 0:leaders\n";
     static const char pieces[] = "[]:=# \t\r\n09aZ\x80\xff";
@@ -175,7 +184,8 @@ static void hosts_are_named(void)
     host_is("Open MPI v5.0.11, package: Open MPI user@host Distribution",
             "openmpi-5.0.11");
     host_is("Open MPI v5.1.0rc2, package", "openmpi-5.1.0rc2");
-    host_is("MPICH Version:      4.2.1\nMPICH Release date: 2024", "mpich-4.2.1");
+    host_is("MPICH Version:      4.2.1\nMPICH Release date: 2024",
+            "mpich-4.2.1");
     host_is("Intel(R) MPI Library 2021.17 for Linux* OS\n", "intel-2021.17");
     host_is("MVAPICH Version: 3.0", "mvapich-3.0");
     host_is("My own 7", "mpi");
@@ -202,7 +212,10 @@ static void transport_is(const char *host, const char *variable,
 static void transports_are_named(void)
 {
     static const char *const all[] = {
-        "OMPI_MCA_pml", "OMPI_MCA_btl", "I_MPI_OFI_PROVIDER", "FI_PROVIDER",
+        "OMPI_MCA_pml",
+        "OMPI_MCA_btl",
+        "I_MPI_OFI_PROVIDER",
+        "FI_PROVIDER",
         "MPIR_CVAR_OFI_USE_PROVIDER",
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)

@@ -21,8 +21,7 @@ static void expect_stamp(member_t *m, const uint64_t *p, size_t words,
     for (size_t i = 0; i < words; i++)
         if (p[i] != (round << 16 | (uint64_t)from << 8 | i % 256))
             fail(m, "round %llu: word %zu is of round %llu, member %llu",
-                 (unsigned long long)round, i,
-                 (unsigned long long)(p[i] >> 16),
+                 (unsigned long long)round, i, (unsigned long long)(p[i] >> 16),
                  (unsigned long long)(p[i] >> 8 & 255));
 }
 
@@ -37,7 +36,7 @@ static void pace(member_t *m, uint64_t round)
         sw_os_yield();
 }
 
-#define WORDS 700       /* beyond the entry: staged */
+#define WORDS 700 /* beyond the entry: staged */
 
 static void one(member_t *m, uint64_t round, int kind, int root, size_t words)
 {
@@ -86,7 +85,7 @@ static void one(member_t *m, uint64_t round, int kind, int root, size_t words)
         send[0] = round + (uint64_t)m->me;
         expect_ok(m, sw_coll_scan(m->seq, false, &sum, send, recv, 1));
         if (recv[0] != (uint64_t)(m->me + 1) * round +
-                       (uint64_t)m->me * (uint64_t)(m->me + 1) / 2)
+                           (uint64_t)m->me * (uint64_t)(m->me + 1) / 2)
             fail(m, "round %llu: wrong scan", (unsigned long long)round);
         break;
     case 5:
@@ -95,8 +94,7 @@ static void one(member_t *m, uint64_t round, int kind, int root, size_t words)
         if (recv[0] != round * (uint64_t)m->n)
             fail(m, "round %llu: wrong sum", (unsigned long long)round);
         break;
-    default:
-        expect_ok(m, sw_coll_barrier(m->seq));
+    default: expect_ok(m, sw_coll_barrier(m->seq));
     }
 }
 
@@ -110,8 +108,9 @@ static void body(member_t *m)
             root = below(&m->common, m->n);
             left = below(&m->common, 2) ? below(&m->common, 100) : 1;
         }
-        size_t words = below(&m->common, 2) ? 1
-                       : 1 + draw(&m->common) % (WORDS - 1);
+        size_t words = below(&m->common, 2)
+                           ? 1
+                           : 1 + draw(&m->common) % (WORDS - 1);
         pace(m, round);
         one(m, round, kind, root, words);
     }

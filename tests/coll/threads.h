@@ -50,7 +50,9 @@ static inline void run_threads(int n, uint64_t seed, member_func_t body)
     sw_arena.count = 2;
     sw_arena.range[0] = (sw_arena_range_t){low, 0, 0};
     sw_arena.range[1] = (sw_arena_range_t){low, SIZE_MAX / 2, 0};
-    self = (sw_peer_t){.self = true, .arena = low, .control = segment->base,
+    self = (sw_peer_t){.self = true,
+                       .arena = low,
+                       .control = segment->base,
                        .card.arena_span = SIZE_MAX / 2,
                        .card.pid = getpid()};
     /* Or it counts as dead, and no thread waits for another one that is slow.

@@ -25,11 +25,8 @@ static void place(sw_introduction_t *in, int me)
         *at = (sw_location_t){(int16_t)(me % 4 / 2), (int16_t)(me % 4),
                               (int16_t)(me % 4), (int16_t)me};
         break;
-    case 2:
-        *at = (sw_location_t){0, 0, (int16_t)(me / 3), (int16_t)me};
-        break;
-    default:
-        *at = (sw_location_t){-1, -1, -1, -1};
+    case 2: *at = (sw_location_t){0, 0, (int16_t)(me / 3), (int16_t)me}; break;
+    default: *at = (sw_location_t){-1, -1, -1, -1};
     }
 }
 
@@ -96,7 +93,7 @@ static void run(int n, const way_t *way)
 
 int main(int argc, char **argv)
 {
-    if (argc > 1) {     /* this many members only */
+    if (argc > 1) { /* this many members only */
         run(atoi(argv[1]), &ways[0]);
         return 0;
     }

@@ -14,11 +14,11 @@
 #include "must.h"
 
 typedef struct {
-    sw_shape_t shape;           /* its base is relative to low               */
-    int64_t *offset;            /* of a list                                 */
-    uint64_t *length, *before;  /* of RUNS                                   */
-    uint64_t data;              /* bytes of data in all                      */
-    uint64_t span;              /* bytes of memory                           */
+    sw_shape_t shape;          /* its base is relative to low */
+    int64_t *offset;           /* of a list */
+    uint64_t *length, *before; /* of RUNS */
+    uint64_t data;             /* bytes of data in all */
+    uint64_t span;             /* bytes of memory */
 } case_side_t;
 
 typedef struct {
@@ -37,8 +37,8 @@ static uint64_t case_below(uint64_t n)
 /* The wanted bytes of a run, mostly short. */
 static uint64_t case_run(uint64_t grain)
 {
-    static const uint64_t usual[] = {1, 2, 3, 4, 5, 8, 12, 16, 24, 32, 33, 48,
-                                     64, 100, 256, 1000, 4096};
+    static const uint64_t usual[] = {1,  2,  3,  4,  5,   8,   12,   16,  24,
+                                     32, 33, 48, 64, 100, 256, 1000, 4096};
     uint64_t run = usual[case_below(sizeof usual / sizeof *usual)];
     return (run + grain - 1) / grain * grain;
 }
@@ -72,8 +72,7 @@ static void case_nest(case_side_t *s, uint64_t bytes, uint64_t grain)
     }
     for (int d = 0; d < h->levels; d++)
         if (case_below(6) == 0) {
-            h->base += (uint64_t)(h->level[d].stride *
-                                  (h->level[d].count - 1));
+            h->base += (uint64_t)(h->level[d].stride * (h->level[d].count - 1));
             h->level[d].stride = -h->level[d].stride;
         }
     s->data = data;
@@ -128,8 +127,7 @@ static void case_list(case_side_t *s, bool equal, uint64_t bytes,
     s->span = extent * (elements - 1) + span;
 }
 
-static void case_side(case_side_t *s, uint64_t bytes, uint64_t grain,
-                      bool wide)
+static void case_side(case_side_t *s, uint64_t bytes, uint64_t grain, bool wide)
 {
     *s = (case_side_t){.data = 0};
     uint64_t kind = case_below(8);
@@ -149,8 +147,8 @@ static void case_make(case_t *c, uint64_t most)
     uint64_t size = case_below(16), grain;
     *c = (case_t){.grain = grains[case_below(8)]};
     grain = c->grain;
-    c->bytes = size < 1 ? 0
-               : size < 9 ? case_below(5000)
+    c->bytes = size < 1    ? 0
+               : size < 9  ? case_below(5000)
                : size < 15 ? case_below(most / 16 + 1)
                            : case_below(most + 1);
     c->bytes = c->bytes / grain * grain;

@@ -83,7 +83,7 @@ static void tells(const char *path)
     MUST(sw_device_possible());
     MUST(sw_device_present());
     if (!strstr(path, "ze_loader"))
-        MUST(!sw_device_holds(device));     /* it is not initialised yet */
+        MUST(!sw_device_holds(device)); /* it is not initialised yet */
     *ready = 1;
     for (int i = 0; i < 3; i++) {
         MUST(sw_device_holds(device));
@@ -92,7 +92,7 @@ static void tells(const char *path)
         MUST(!sw_device_holds(mine));
         MUST(!sw_device_holds(&here));
         MUST(!sw_device_holds(NULL));
-        open_one(OTHER);                    /* more is loaded meanwhile */
+        open_one(OTHER); /* more is loaded meanwhile */
     }
     /* Straightway never asks the driver about the arena. */
     char *block = sw_arena_alloc(SIZE, SW_LINE);

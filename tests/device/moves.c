@@ -58,8 +58,11 @@ static void quotients(void)
 {
     for (int i = 0; i < 200000; i++) {
         uint64_t by = 2 + (case_below(1u << 31) >> case_below(31)) % 2147483646;
-        sw_shape_t line = {.kind = SW_SHAPE_NEST, .base = 1, .run = by,
-                           .levels = 1, .level = {{2, (int64_t)by + 1}}};
+        sw_shape_t line = {.kind = SW_SHAPE_NEST,
+                           .base = 1,
+                           .run = by,
+                           .levels = 1,
+                           .level = {{2, (int64_t)by + 1}}};
         sw_plan_t plan;
         MUST(sw_plan(&line, 0, &line, 0, 1, 1, SW_UNROLL, &plan));
         uint64_t q = case_below(INT32_MAX / by + 1), n = q * by;
@@ -69,8 +72,8 @@ static void quotients(void)
         if (n)
             MUST(sw_quotient_narrow((sw_u32_t)n - 1, d) == (n - 1) / by);
         MUST(sw_quotient_narrow(INT32_MAX, d) == INT32_MAX / by);
-        MUST(sw_plan(&line, 0, &line, 0, 1, 1 | SW_WISH_WIDE, SW_UNROLL,
-                     &plan));
+        MUST(
+            sw_plan(&line, 0, &line, 0, 1, 1 | SW_WISH_WIDE, SW_UNROLL, &plan));
         n = case_below(INT64_MAX) / by * by;
         MUST(sw_quotient_wide(n, d) == n / by);
         MUST(sw_quotient_wide(INT64_MAX, d) == INT64_MAX / by);

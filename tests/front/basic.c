@@ -11,7 +11,7 @@ static void *refer(int which)
     extern char psend_c __asm__("PMPI_Send_c") __attribute__((weak));
     extern char fromint __asm__("MPI_Comm_fromint") __attribute__((weak));
     extern char c2f __asm__("PMPI_Comm_c2f") __attribute__((weak));
-    char *volatile seen[] = { &send_c, &psend_c, &fromint, &c2f };
+    char *volatile seen[] = {&send_c, &psend_c, &fromint, &c2f};
     return seen[which];
 }
 
@@ -32,8 +32,7 @@ int main(int argc, char **argv)
                end >= start ? "forward" : "backward");
         printf("weak %d %d %d %d\n", refer(0) != NULL, refer(1) != NULL,
                refer(2) != NULL, refer(3) != NULL);
-        printf("dlsym %d %d %d %d\n",
-               dlsym(RTLD_DEFAULT, "MPI_Send_c") != NULL,
+        printf("dlsym %d %d %d %d\n", dlsym(RTLD_DEFAULT, "MPI_Send_c") != NULL,
                dlsym(RTLD_DEFAULT, "PMPI_Send_c") != NULL,
                dlsym(RTLD_DEFAULT, "MPI_Comm_fromint") != NULL,
                dlsym(RTLD_DEFAULT, "PMPI_Comm_c2f") != NULL);

@@ -6,7 +6,7 @@
 #ifdef __cplusplus
 extern "C"
 #endif
-void make_calls(void);
+    void make_calls(void);
 
 void make_calls(void)
 {

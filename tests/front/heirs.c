@@ -13,7 +13,8 @@ static void start_one(const char *when)
     char command[256];
     snprintf(command, sizeof command,
              "echo %s: LD_PRELOAD=$LD_PRELOAD, "
-             "$(env | grep -c ^STRAIGHTWAY_) settings", when);
+             "$(env | grep -c ^STRAIGHTWAY_) settings",
+             when);
     fflush(stdout);
     if (system(command))
         printf("cannot start a program\n");

@@ -19,8 +19,8 @@ int main(int argc, char **argv)
         for (int i = 0; i < N; i++)
             in[i] = world_rank + i;
         MPI_Allreduce(in, out, N, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-        CHECK(out[N - 1] == world_size * (N - 1.0) +
-                                world_size * (world_size - 1) / 2.0,
+        CHECK(out[N - 1] ==
+                  world_size * (N - 1.0) + world_size * (world_size - 1) / 2.0,
               "Allreduce");
         MPI_Sendrecv(in, N, MPI_DOUBLE, peer, 1, out, N, MPI_DOUBLE, peer, 1,
                      MPI_COMM_WORLD, MPI_STATUS_IGNORE);

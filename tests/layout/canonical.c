@@ -38,13 +38,13 @@ static const sw_layout_node_t *root(const sw_layout_t *l)
 static void runs_and_steps(void)
 {
     sw_layout_t *l = list_of(100, 16, 8, 8, 1000);
-    expect(root(l)->kind == SW_NODE_RUN && root(l)->unit == 800 &&
-           l->at == 16, "runs that touch are one");
+    expect(root(l)->kind == SW_NODE_RUN && root(l)->unit == 800 && l->at == 16,
+           "runs that touch are one");
     expect(l->nodes == 2, "and nothing remains of the many");
     free(l);
     l = list_of(1000000, 0, 24, 8, 24000000);
     expect(root(l)->kind == SW_NODE_REPEAT && root(l)->count == 1000000 &&
-           root(l)->stride == 24 && l->bytes < 500,
+               root(l)->stride == 24 && l->bytes < 500,
            "a million equal steps are one node");
     free(l);
     l = list_of(50, 490, -10, 10, 500);
@@ -73,8 +73,7 @@ static void nests(void)
     for (int i = 0; i < N; i++) {
         for (int k = 0; k < N; k++)
             line[k] = sw_place_moved(sw_build_run(b, 8), 8 * N * k);
-        plane[i] = sw_place_moved(sw_build_list(b, N, line),
-                                  8ll * N * N * i);
+        plane[i] = sw_place_moved(sw_build_list(b, N, line), 8ll * N * N * i);
     }
     sw_layout_t *other = sw_build_end(b, sw_build_list(b, N, plane), 8);
     expect(root(one)->count == N * N && root(one)->kind == SW_NODE_REPEAT,
@@ -91,8 +90,8 @@ static void shared(void)
     sw_layout_place_t place[300];
     int64_t at = 0;
     for (int i = 0; i < 300; i++) {
-        sw_layout_place_t pair[2] = {
-            sw_build_run(b, 3), sw_place_moved(sw_build_run(b, 5), 7)};
+        sw_layout_place_t pair[2] = {sw_build_run(b, 3),
+                                     sw_place_moved(sw_build_run(b, 5), 7)};
         place[i] = sw_place_moved(sw_build_list(b, 2, pair), at);
         at += 20 + i * i % 7;
     }
@@ -115,11 +114,11 @@ static void irregular(void)
     free(l);
     b = sw_build_new();
     for (int64_t i = 0; i < N; i++)
-        place[i] = sw_place_moved(sw_build_run(b, 24),
-                                  i * 48 + i / 100 * 4096);
+        place[i] = sw_place_moved(sw_build_run(b, 24), i * 48 + i / 100 * 4096);
     l = sw_build_end(b, sw_build_list(b, N, place), 8);
     expect(root(l)->kind == SW_NODE_REPEAT && root(l)->count == 20 &&
-           l->nodes == 4, "stretches of a hundred are repeats of repeats");
+               l->nodes == 4,
+           "stretches of a hundred are repeats of repeats");
     free(l);
 }
 
@@ -132,8 +131,8 @@ static void nearly(void)
     sw_layout_place_t place[N], all[2 * LISTS];
     for (int64_t i = 0; i < 2 * LISTS; i++) {
         for (int64_t k = 0; k < N; k++)
-            place[k] = sw_place_moved(sw_build_run(b, 8), k * k * 64 +
-                                      (k == i % LISTS && k ? 8 : 0));
+            place[k] = sw_place_moved(
+                sw_build_run(b, 8), k * k * 64 + (k == i % LISTS && k ? 8 : 0));
         all[i] = sw_place_moved(sw_build_list(b, N, place), i << 20);
     }
     bool same = true, other = true;
@@ -176,8 +175,8 @@ static void refused(void)
            "and so are more odd places than there is room for");
     free(place);
     b = sw_build_new();
-    sw_layout_t *l = sw_build_end(b, sw_build_repeat(
-        b, 7, 8, sw_build_list(b, 0, NULL)), 8);
+    sw_layout_t *l = sw_build_end(
+        b, sw_build_repeat(b, 7, 8, sw_build_list(b, 0, NULL)), 8);
     expect(l && l->size == 0, "nothing is a layout");
     free(l);
 }

@@ -18,20 +18,11 @@ static void spoil(sw_layout_t *l)
     for (uint64_t k = below(3) + 1; k > 0; k--) {
         size_t i = below(words);
         switch (below(5)) {
-        case 0:
-            word[i] ^= (int64_t)((uint64_t)1 << below(64));
-            break;
-        case 1:
-            word[i] = (int64_t)(below(1 << 20) << below(44));
-            break;
-        case 2:
-            word[i] = (int64_t)-(uint64_t)word[i];
-            break;
-        case 3:
-            word[i] = (int64_t)((uint64_t)word[i] + below(17) - 8);
-            break;
-        default:
-            word[i] = word[below(words)];
+        case 0: word[i] ^= (int64_t)((uint64_t)1 << below(64)); break;
+        case 1: word[i] = (int64_t)(below(1 << 20) << below(44)); break;
+        case 2: word[i] = (int64_t)-(uint64_t)word[i]; break;
+        case 3: word[i] = (int64_t)((uint64_t)word[i] + below(17) - 8); break;
+        default: word[i] = word[below(words)];
         }
     }
 }

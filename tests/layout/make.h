@@ -10,17 +10,17 @@
 
 #include "layout/build.h"
 
-#define BYTES_MAX 6000          /* of data in an element */
+#define BYTES_MAX 6000 /* of data in an element */
 
 /* Or say which seed it was, and end. */
-#define CHECK(what, ...)                                                \
-    do                                                                  \
-        if (!(what)) {                                                  \
-            printf("seed %llu: ", (unsigned long long)seed);            \
-            printf(__VA_ARGS__);                                        \
-            puts("");                                                   \
-            exit(1);                                                    \
-        }                                                               \
+#define CHECK(what, ...)                                     \
+    do                                                       \
+        if (!(what)) {                                       \
+            printf("seed %llu: ", (unsigned long long)seed); \
+            printf(__VA_ARGS__);                             \
+            puts("");                                        \
+            exit(1);                                         \
+        }                                                    \
     while (0)
 
 static uint64_t state;
@@ -59,12 +59,9 @@ static int64_t some_stride(const map_t *m)
     }
     int64_t span = high - low;
     switch (below(4)) {
-    case 0:
-        return span;
-    case 1:
-        return -(span + (int64_t)below(9));
-    default:
-        return span + (int64_t)below(40);
+    case 0: return span;
+    case 1: return -(span + (int64_t)below(9));
+    default: return span + (int64_t)below(40);
     }
 }
 

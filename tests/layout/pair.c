@@ -18,8 +18,8 @@
  * many bytes of memory. */
 static sw_layout_place_t nest(sw_build_t *b, uint64_t bytes, int64_t *span_of)
 {
-    static const uint64_t runs[] = {1, 2, 4, 8, 12, 16, 24, 40, 48, 64, 96,
-                                    128, 192, 320, 960};
+    static const uint64_t runs[] = {1,  2,  4,  8,   12,  16,  24, 40,
+                                    48, 64, 96, 128, 192, 320, 960};
     uint64_t run = runs[below(sizeof runs / sizeof *runs)];
     if (bytes % run)
         run = 1;
@@ -105,7 +105,7 @@ int main(int argc, char **argv)
         sw_layout_t *a = regular_ones ? nests(bytes, n)
                                       : make_layout(seed, &m[0]);
         if (below(4) == 0)
-            bytes[n - 1] += 960;        /* from there on they differ */
+            bytes[n - 1] += 960; /* from there on they differ */
         sw_layout_t *b = regular_ones ? nests(bytes, n)
                                       : make_layout(seed + 1000000, &m[1]);
         CHECK(a && b, "not built");
@@ -132,9 +132,9 @@ int main(int argc, char **argv)
                 memcpy(to.memory, before, to.room);
                 sw_layout_transfer(a, from.at, from.count, b, to.at, to.count,
                                    low, high);
-                CHECK(!memcmp(to.memory, want, to.room),
-                      "[%llu, %llu) of %llu", (unsigned long long)low,
-                      (unsigned long long)high, (unsigned long long)all);
+                CHECK(!memcmp(to.memory, want, to.room), "[%llu, %llu) of %llu",
+                      (unsigned long long)low, (unsigned long long)high,
+                      (unsigned long long)all);
             }
             free(data);
             free(before);

@@ -15,7 +15,7 @@
 typedef struct {
     uint64_t seed;
     char *data;
-    int calls, most;            /* after `most` calls it wants no more */
+    int calls, most; /* after `most` calls it wants no more */
 } taker_t;
 
 static int take(void *context, const sw_os_piece_t *piece, int n)
@@ -61,8 +61,8 @@ static void check(uint64_t seed, const sw_layout_t *l, const map_t *m)
           (unsigned long long)l->size, (long long)m->n);
     CHECK(!m->n || (l->low == low && l->high == high), "bounds");
     int64_t count = (int64_t)below(5);
-    int64_t span = high - low + count * (l->extent < 0 ? -l->extent
-                                                       : l->extent);
+    int64_t span = high - low +
+                   count * (l->extent < 0 ? -l->extent : l->extent);
     if (span > SPAN_MAX || !m->n)
         return;
     int64_t shift = -low + (l->extent < 0 ? -l->extent * count : 0);
@@ -79,8 +79,7 @@ static void check(uint64_t seed, const sw_layout_t *l, const map_t *m)
         uint64_t from = a < b ? a : b, to = a < b ? b : a;
         memset(got, 0x5a, total + 1);
         sw_layout_pack(l, base, count, from, to, got);
-        CHECK(!memcmp(got, data + from, to - from) &&
-                  got[to - from] == 0x5a,
+        CHECK(!memcmp(got, data + from, to - from) && got[to - from] == 0x5a,
               "packed [%llu, %llu) of %zu", (unsigned long long)from,
               (unsigned long long)to, total);
         for (size_t i = 0; i < total; i++)

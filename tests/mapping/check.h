@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define fail(...)                                                   \
-    (fprintf(stderr, "%s:%d: ", __FILE__, __LINE__),                \
+#define fail(...)                                    \
+    (fprintf(stderr, "%s:%d: ", __FILE__, __LINE__), \
      fprintf(stderr, __VA_ARGS__), fputc('\n', stderr), exit(1))
 
 static inline void *grab(size_t size)
@@ -88,9 +88,8 @@ static inline void check_mapping(const sw_web_t *web, const sw_seat_t *seat,
     int64_t before = cost_of(web, seat, NULL);
     int64_t after = better ? cost_of(web, seat, rank) : before;
     if (told->cost != after || told->cost_before != before)
-        fail("it says %lld and %lld, not %lld and %lld",
-             (long long)told->cost, (long long)told->cost_before,
-             (long long)after, (long long)before);
+        fail("it says %lld and %lld, not %lld and %lld", (long long)told->cost,
+             (long long)told->cost_before, (long long)after, (long long)before);
     if (better != (after < before))
         fail("better: %d, but %lld after %lld", better, (long long)after,
              (long long)before);

@@ -20,8 +20,8 @@ static sw_seat_t *draw_seats(int n)
     nodes_t kinds[4] = {{0}};
     int all, kind = 1 + draw(3), order = draw(3);
     for (int k = 0; k < kind; k++)
-        kinds[k] = (nodes_t){1 + draw(n), 1 + draw(2), 1 + draw(2),
-                             1 + draw(2), 1 + draw(4)};
+        kinds[k] = (nodes_t){1 + draw(n), 1 + draw(2), 1 + draw(2), 1 + draw(2),
+                             1 + draw(4)};
     sw_seat_t *whole = machine(kinds, &all);
     sw_seat_t *seat = grab((size_t)n * sizeof *seat);
     int stride = order == 1 ? node_size(kinds[0]) : 1;

@@ -14,9 +14,9 @@
 #define MOST 4000
 
 typedef struct {
-    sw_posted_t posted;         /* first                                    */
+    sw_posted_t posted; /* first */
     uint64_t number;
-    int64_t got;                /* the message's number; -1: none           */
+    int64_t got; /* the message's number; -1: none */
 } receive_t;
 
 typedef struct {
@@ -109,8 +109,8 @@ static void come(uint64_t number, int spread)
     for (uint32_t i = sizeof number; i < e.bytes; i++)
         payload[i] = (char)(number + i);
     int i = 0;
-    while (i < waiting_count && !matches(&waiting[i]->posted.pattern,
-                                         &e.pattern))
+    while (i < waiting_count &&
+           !matches(&waiting[i]->posted.pattern, &e.pattern))
         i++;
     MUST(sw_matcher_local(&e, payload));
     if (i == waiting_count) {
@@ -270,8 +270,8 @@ static void recall(sw_early_t *m)
 
 static void send(uint64_t number)
 {
-    const sw_envelope_t e = {.pattern = {77, 4, 1}, .kind = SW_CELL_DATA,
-                             .bytes = sizeof number};
+    const sw_envelope_t e = {
+        .pattern = {77, 4, 1}, .kind = SW_CELL_DATA, .bytes = sizeof number};
     MUST(sw_matcher_local(&e, &number));
 }
 
@@ -279,10 +279,10 @@ static void send(uint64_t number)
 static void held(int turn)
 {
     const sw_pattern_t p = {77, 4, 1}, any = {77, SW_PATTERN_ANY, 1};
-    const int gives[][OPEN] = {{2, 0, FAR}, {0, 0, 0}, {1, 3, 0}, {FAR, 3, 1},
-                               {3, 2, 1}, {FAR, FAR, FAR}};
-    const int gets[][OPEN] = {{2, 1, -1}, {1, 2, 3}, {1, 3, 2}, {-1, 3, 1},
-                              {3, 2, 1}, {-1, -1, -1}};
+    const int gives[][OPEN] = {{2, 0, FAR}, {0, 0, 0}, {1, 3, 0},
+                               {FAR, 3, 1}, {3, 2, 1}, {FAR, FAR, FAR}};
+    const int gets[][OPEN] = {{2, 1, -1}, {1, 2, 3}, {1, 3, 2},
+                              {-1, 3, 1}, {3, 2, 1}, {-1, -1, -1}};
     receive_t its_own = {.posted.pattern = p, .got = -1};
     unknown = true;
     recalled = 0;

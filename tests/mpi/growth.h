@@ -57,8 +57,7 @@ static inline growth_t growth_now(void)
 static inline void growth_check(growth_t then)
 {
     growth_t now = growth_now();
-    CHECK(now.maps - then.maps < 20, "%ld more mappings",
-          now.maps - then.maps);
+    CHECK(now.maps - then.maps < 20, "%ld more mappings", now.maps - then.maps);
     CHECK(now.files - then.files < 5, "%ld more descriptors",
           now.files - then.files);
     CHECK(now.kib - then.kib < 16 << 10, "%ld KiB more", now.kib - then.kib);

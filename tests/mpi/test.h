@@ -46,13 +46,19 @@ static inline uint64_t mix(uint64_t x)
     return x ^ (x >> 31);
 }
 
-static inline uint64_t key2(uint64_t a, uint64_t b) { return mix(a ^ mix(b)); }
+static inline uint64_t key2(uint64_t a, uint64_t b)
+{
+    return mix(a ^ mix(b));
+}
 
 typedef struct {
     uint64_t state;
 } rng_t;
 
-static inline rng_t rng_from(uint64_t key) { return (rng_t){ mix(key) }; }
+static inline rng_t rng_from(uint64_t key)
+{
+    return (rng_t){mix(key)};
+}
 
 static inline uint64_t rng_next(rng_t *r)
 {
@@ -111,8 +117,8 @@ static inline size_t wrong_from(const char *p, size_t n, uint64_t key)
 }
 
 /* Fail: say why, end the whole job. */
-static void __attribute__((format(printf, 1, 2), noreturn, unused))
-fail(const char *format, ...)
+static void __attribute__((format(printf, 1, 2), noreturn, unused)) fail(
+    const char *format, ...)
 {
     char text[1024];
     va_list list;
@@ -126,10 +132,10 @@ fail(const char *format, ...)
     abort();
 }
 
-#define CHECK(condition, ...)                                               \
-    do {                                                                    \
-        if (!(condition))                                                   \
-            fail(__VA_ARGS__);                                              \
+#define CHECK(condition, ...)  \
+    do {                       \
+        if (!(condition))      \
+            fail(__VA_ARGS__); \
     } while (0)
 
 /* TEST_THREADS in the environment: with MPI_THREAD_MULTIPLE, or what there is.

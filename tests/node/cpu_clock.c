@@ -95,7 +95,7 @@ static void all(void)
     same(2000, true);
     int64_t before = sw_cpu_clock_now();
     nap(50000000);
-    MUST(sw_cpu_clock_now() - before < 10000000000);    /* 10 ms of 50 */
+    MUST(sw_cpu_clock_now() - before < 10000000000); /* 10 ms of 50 */
     pthread_t thread, crowd[8];
     _Atomic bool stop = false;
     pthread_create(&thread, NULL, other, NULL);
@@ -128,8 +128,7 @@ int main(void)
             nap(1000000);
         else
             raise(SIGUSR1);
-        MUST(*(uint64_t *volatile *)sw_cpu_clock.mark !=
-             sw_cpu_clock_sequence);
+        MUST(*(uint64_t *volatile *)sw_cpu_clock.mark != sw_cpu_clock_sequence);
     }
     return 0;
 }

@@ -87,7 +87,7 @@ static void forked(void)
 {
     char *p = sw_arena_alloc(10 * MIB, 16);
     memset(p, 1, MIB);
-    close(sw_arena.fd);             /* the child moves the mapping aside */
+    close(sw_arena.fd); /* the child moves the mapping aside */
     pid_t pid = fork();
     if (pid == 0) {
         char *q = sw_arena_alloc(500 * MIB, 16);

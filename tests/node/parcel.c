@@ -20,15 +20,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define CHECK(what) \
-    ((what) ? (void)0 \
-            : (printf("%d: %s:%d: not so: %s\n", me, __FILE__, __LINE__, \
-                      #what), fflush(stdout), _exit(1)))
+#define CHECK(what)                                                           \
+    ((what)                                                                   \
+         ? (void)0                                                            \
+         : (printf("%d: %s:%d: not so: %s\n", me, __FILE__, __LINE__, #what), \
+            fflush(stdout), _exit(1)))
 
 #define N 3
-#define HANDS 3000              /* that each process gives                  */
+#define HANDS 3000 /* that each process gives */
 #define LARGEST 300000
-#define HOARD 12                /* blocks that it keeps for later           */
+#define HOARD 12 /* blocks that it keeps for later */
 
 typedef struct {
     sw_parcel_name_t name;
@@ -102,7 +103,7 @@ static void begin(void)
     sw_settings.pool_size = (size_t)1 << 28;
     sw_arena_start();
     CHECK(sw_arena.fd >= 0);
-    CHECK(!sw_parcel_alloc(10000));     /* parcels are not allowed yet */
+    CHECK(!sw_parcel_alloc(10000)); /* parcels are not allowed yet */
     sw_parcel_on = true;
     CHECK(sw_peer_card(&page->card[me]));
     meet();
@@ -131,7 +132,11 @@ static void *take(hand_t *hand)
 /* Each gives as often as it takes: no pipe overflows. */
 static void hand_around(void)
 {
-    struct { void *p; size_t bytes; uint64_t key; } hoard[HOARD] = {0};
+    struct {
+        void *p;
+        size_t bytes;
+        uint64_t key;
+    } hoard[HOARD] = {0};
     uint64_t state = (uint64_t)me;
     for (int i = 0; i < HANDS; i++) {
         int k = (int)(next(&state) % HOARD);
@@ -148,7 +153,7 @@ static void hand_around(void)
         hand_t hand;
         void *p = take(&hand);
         uint64_t what = next(&state) % 8;
-        if (what == 0) {                    /* resized, larger or smaller */
+        if (what == 0) { /* resized, larger or smaller */
             size_t bytes = next(&state) % (2 * hand.bytes) + 1;
             void *to;
             CHECK(sw_parcel_resize(p, bytes, &to) && to);
@@ -156,7 +161,7 @@ static void hand_around(void)
             p = to;
             hand.bytes = bytes;
         }
-        if (what < 4) {                     /* ... written to, to be given on */
+        if (what < 4) { /* ... written to, to be given on */
             k = (int)(next(&state) % HOARD);
             if (hoard[k].p) {
                 CHECK(filled(hoard[k].p, hoard[k].bytes, hoard[k].key));
@@ -168,7 +173,7 @@ static void hand_around(void)
             fill(p, hand.bytes, hoard[k].key);
         } else if (what == 4) {
             const sw_parcel_name_t name = sw_parcel_give(p);
-            sw_parcel_drop(&name);          /* a receive that copies */
+            sw_parcel_drop(&name); /* a receive that copies */
         } else {
             CHECK(sw_parcel_free(p));
         }
@@ -244,7 +249,7 @@ static void a_child_has_its_own(void)
     CHECK(pid >= 0);
     if (pid == 0) {
         char byte;
-        CHECK(read(go[0], &byte, 1) == 1);  /* the parent has written */
+        CHECK(read(go[0], &byte, 1) == 1); /* the parent has written */
         CHECK(filled(p, BYTES, (uint64_t)me) && filled(own, BYTES, 77));
         memset(p, 1, BYTES);
         memset(own, 1, BYTES);
@@ -409,8 +414,8 @@ int main(void)
         int status;
         pid_t which = wait(&status);
         bool well = which == pid[0]
-            ? WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL
-            : status == 0;
+                        ? WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL
+                        : status == 0;
         if (!well) {
             printf("status %x\n", (unsigned)status);
             for (int k = 0; k < N; k++)

@@ -10,18 +10,18 @@
 #include "node/os/os.h"
 #include "node/parcel_stack.h"
 
-#define CHECK(what) \
-    ((what) ? (void)0 \
+#define CHECK(what)                                                      \
+    ((what) ? (void)0                                                    \
             : (printf("%s:%d: not so: %s\n", __FILE__, __LINE__, #what), \
                fflush(stdout), _exit(1)))
 
 #define STRANGERS 3
-#define ENTRIES 40              /* few: they come back and are pushed anew */
+#define ENTRIES 40 /* few: they come back and are pushed anew */
 #define ROUNDS 30000
 
 typedef struct {
     uint64_t below;
-    uint64_t written;           /* by the last stranger that had it        */
+    uint64_t written; /* by the last stranger that had it */
 } entry_t;
 
 static sw_parcel_stack_t stack;

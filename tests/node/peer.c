@@ -24,15 +24,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define fail(...)                                                   \
-    (fprintf(stderr, "%s:%d: ", __FILE__, __LINE__),                \
+#define fail(...)                                    \
+    (fprintf(stderr, "%s:%d: ", __FILE__, __LINE__), \
      fprintf(stderr, __VA_ARGS__), fputc('\n', stderr), exit(1))
 
 #define BYTES 200000
 
 typedef struct {
     sw_card_t card;
-    sw_part_t open, hidden;     /* memory in the arena, and private memory */
+    sw_part_t open, hidden; /* memory in the arena, and private memory */
     _Atomic int ready;
 } page_t;
 
@@ -71,12 +71,13 @@ static void peer_life(void)
     if (!sw_peer_card(&page->card) || !q)
         _exit(1);
     memset(q, 2, BYTES);
-    page->hidden = (sw_part_t){.address = (uint64_t)(uintptr_t)q,
-                               .bytes = BYTES, .form = SW_FORM_CMA};
+    page->hidden = (sw_part_t){
+        .address = (uint64_t)(uintptr_t)q, .bytes = BYTES, .form = SW_FORM_CMA};
     if (p) {
         memset(p, 1, BYTES);
         page->open = (sw_part_t){.address = sw_arena_offset(p, BYTES),
-                                 .bytes = BYTES, .form = SW_FORM_ARENA};
+                                 .bytes = BYTES,
+                                 .form = SW_FORM_ARENA};
     }
     reuse(AFTER_CARD);
     atomic_store(&page->ready, 1);
@@ -108,8 +109,7 @@ static void end_peer(pid_t pid)
 }
 
 /* Read, write and read again, at odd places and of no bytes. */
-static void check_part(const sw_peer_t *peer, const sw_part_t *part,
-                       char value)
+static void check_part(const sw_peer_t *peer, const sw_part_t *part, char value)
 {
     static char got[BYTES], put[1001];
     memset(got, 0, sizeof got);
@@ -189,7 +189,7 @@ static void impostors(void)
     if (sw_peer_attach(&card))
         fail("a card without a segment");
     card = page->card;
-    card.proof += 4096 * 16;    /* memory with something else in it */
+    card.proof += 4096 * 16; /* memory with something else in it */
     sw_peer_t *peer = sw_peer_attach(&card);
     if (!peer || peer->cma)
         fail("CMA was believed without its proof");
@@ -233,7 +233,7 @@ static void reused(reuse_t what, reuse_time_t when)
 static void closed(const char *doors, bool attach, bool arena, bool cma)
 {
     pid_t pid = make_peer();
-    sw_settings.refuse = doors;     /* to this process, not to its peer */
+    sw_settings.refuse = doors; /* to this process, not to its peer */
     sw_peer_t *peer = sw_peer_attach(&page->card);
     if ((peer != NULL) != attach || (peer && (!peer->arena == arena)) ||
         (peer && peer->cma != cma))
@@ -254,17 +254,17 @@ static void no_card(void)
 }
 
 /* Each in a process of its own: peers once met are remembered. */
-#define apart(call)                                                     \
-    do {                                                                \
-        int status_;                                                    \
-        pid_t pid_ = fork();                                            \
-        if (pid_ == 0) {                                                \
-            alarm(60);                                                  \
-            call;                                                       \
-            exit(0);                                                    \
-        }                                                               \
-        if (pid_ < 0 || waitpid(pid_, &status_, 0) != pid_ || status_)  \
-            fail("%s", #call);                                          \
+#define apart(call)                                                    \
+    do {                                                               \
+        int status_;                                                   \
+        pid_t pid_ = fork();                                           \
+        if (pid_ == 0) {                                               \
+            alarm(60);                                                 \
+            call;                                                      \
+            exit(0);                                                   \
+        }                                                              \
+        if (pid_ < 0 || waitpid(pid_, &status_, 0) != pid_ || status_) \
+            fail("%s", #call);                                         \
     } while (0)
 
 int main(void)

@@ -17,8 +17,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define fail(...)                                                   \
-    (fprintf(stderr, "%s:%d: ", __FILE__, __LINE__),                \
+#define fail(...)                                    \
+    (fprintf(stderr, "%s:%d: ", __FILE__, __LINE__), \
      fprintf(stderr, __VA_ARGS__), fputc('\n', stderr), exit(1))
 
 #define LIVE 40
@@ -69,8 +69,7 @@ static held_t take(void)
             fail("byte %zu of a new block is not zero", i);
     if (at(h.offset)->members != h.members || at(h.offset)->size < h.size)
         fail("a new block's head is wrong");
-    memset((char *)p + sizeof(sw_block_t), 0x77,
-           h.size - sizeof(sw_block_t));
+    memset((char *)p + sizeof(sw_block_t), 0x77, h.size - sizeof(sw_block_t));
     return h;
 }
 

@@ -15,12 +15,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#define fail(...)                                                   \
-    (fprintf(stderr, "%s:%d: ", __FILE__, __LINE__),                \
+#define fail(...)                                    \
+    (fprintf(stderr, "%s:%d: ", __FILE__, __LINE__), \
      fprintf(stderr, __VA_ARGS__), fputc('\n', stderr), exit(1))
 
 static sw_doorbell_t doorbell;
-static _Atomic uint64_t ball;       /* thrown to and fro */
+static _Atomic uint64_t ball; /* thrown to and fro */
 static _Atomic int progressed;
 
 static bool progress(void)
@@ -73,7 +73,8 @@ static void *partner(void *arg)
     uint64_t seed = 7;
     for (uint64_t i = 0; i < ROUNDS; i++) {
         SW_WAIT_UNTIL(atomic_load_explicit(&ball, memory_order_acquire) ==
-                      2 * i + 1, &doorbell);
+                          2 * i + 1,
+                      &doorbell);
         seed = seed * 6364136223846793005u + 1;
         if (seed >> 60 == 0)
             nap(300000);
@@ -97,7 +98,8 @@ static void to_and_fro(void)
         atomic_store_explicit(&ball, 2 * i + 1, memory_order_release);
         sw_doorbell_ring(&doorbell);
         SW_WAIT_UNTIL(atomic_load_explicit(&ball, memory_order_acquire) ==
-                      2 * i + 2, &doorbell);
+                          2 * i + 2,
+                      &doorbell);
     }
     pthread_join(thread, NULL);
 }
@@ -113,12 +115,11 @@ static void sleeps(void)
 {
     struct timespec cpu;
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &cpu);
-    uint64_t before = (uint64_t)cpu.tv_sec * 1000000000 +
-                      (uint64_t)cpu.tv_nsec;
+    uint64_t before = (uint64_t)cpu.tv_sec * 1000000000 + (uint64_t)cpu.tv_nsec;
     wait_for(400000000, true);
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &cpu);
-    uint64_t used = (uint64_t)cpu.tv_sec * 1000000000 +
-                    (uint64_t)cpu.tv_nsec - before;
+    uint64_t used = (uint64_t)cpu.tv_sec * 1000000000 + (uint64_t)cpu.tv_nsec -
+                    before;
     if (used > 300000000)
         fail("a wait of 400 ms has used %llu ms of a core",
              (unsigned long long)(used / 1000000));
@@ -148,8 +149,7 @@ int getrusage(__rusage_who_t who, struct rusage *use)
 {
     if (!played.shown)
         return (int)syscall(SYS_getrusage, who, use);
-    *use = (struct rusage){.ru_nivcsw = played.taken,
-                           .ru_nvcsw = played.waits};
+    *use = (struct rusage){.ru_nivcsw = played.taken, .ru_nvcsw = played.waits};
     return 0;
 }
 
@@ -191,13 +191,13 @@ static void gives_way(void)
     if (slept < 4000000 || played.yields)
         fail("a core that nobody wants: %llu us, %ld yields",
              (unsigned long long)slept / 1000, played.yields);
-    for (int i = 0; i < 9; i++)         /* by a daemon */
+    for (int i = 0; i < 9; i++) /* by a daemon */
         take_core(90000);
     slept = until_sleep(1.0, &doorbell);
     if (slept < 4000000 || played.yields)
         fail("a core that was taken for moments: %llu us, %ld yields",
              (unsigned long long)slept / 1000, played.yields);
-    played.waits++;                     /* ... and this thread has slept */
+    played.waits++; /* ... and this thread has slept */
     played.lost += 5000000;
     played.now += 5000000;
     take_core(90000);
@@ -205,7 +205,7 @@ static void gives_way(void)
     if (slept < 4000000 || played.yields)
         fail("a core that was given away: %llu us, %ld yields",
              (unsigned long long)slept / 1000, played.yields);
-    take_core(3000000);                 /* by a process that computes */
+    take_core(3000000); /* by a process that computes */
     slept = until_sleep(1.0, &doorbell);
     if (slept < 50000 || slept > 120000 || played.yields)
         fail("a core that was taken: %llu us, %ld yields",

@@ -10,15 +10,15 @@
 #include "node/base/settings.h"
 #include "offload/agent.h"
 
-#define CHECK(what) \
-    ((what) ? (void)0 \
+#define CHECK(what)                                                      \
+    ((what) ? (void)0                                                    \
             : (printf("%s:%d: not so: %s\n", __FILE__, __LINE__, #what), \
                fflush(stdout), _exit(1)))
 
 #define ROUNDS 300
-#define SOON 2000000000u    /* ns: many times what it takes, even crowded   */
-#define LATE 50000000u      /* a lost wake-up costs up to 100 ms            */
-#define WHILE_US 60000      /* it must have parked by then                  */
+#define SOON 2000000000u /* ns: many times what it takes, even crowded */
+#define LATE 50000000u   /* a lost wake-up costs up to 100 ms */
+#define WHILE_US 60000   /* it must have parked by then */
 
 static _Atomic int posted, done, watched, calls;
 static pthread_t starter;
@@ -34,7 +34,7 @@ static sw_agent_found_t work(void)
     return atomic_load(&watched) ? SW_AGENT_WATCHING : SW_AGENT_NOTHING;
 }
 
-static int late;        /* as if a wake-up had been lost */
+static int late; /* as if a wake-up had been lost */
 
 static bool finished_soon(int n)
 {
@@ -91,7 +91,7 @@ int main(void)
         sw_agent_stop();
         CHECK(calls_in(5000) == 0);
     }
-    sw_agent_stop();            /* harmless */
+    sw_agent_stop(); /* harmless */
     CHECK(late < ROUNDS / 20);
     printf("all is well\n");
     return 0;

@@ -4,7 +4,7 @@
  * end their collectives in any order. A member that gives up holds no other
  * member up.
  */
-#define EDGES_MAX 600           /* a table of so many does not fit an area */
+#define EDGES_MAX 600 /* a table of so many does not fit an area */
 
 #include "coll/graph.h"
 #include "offload/neighbourhood.h"
@@ -18,7 +18,7 @@ typedef struct {
     uint64_t round;
     _Atomic(const int *) index;
     void *send;
-    size_t bytes;               /* of all that is in `send`                 */
+    size_t bytes; /* of all that is in `send` */
     sw_extent_t out[EDGES_MAX];
     sw_data_t out_data[EDGES_MAX];
     recv_t in;
@@ -88,9 +88,10 @@ static void begin(member_t *m, const graph_t *all, near_t *x, sw_slates_t *s,
     x->send = NULL;
     x->bytes = 0;
     atomic_store(&x->index, NULL);
-    sw_neighbourhood_args_t args = {
-        .id = x->gathers ? SW_COLL_NEIGHBOR_ALLGATHER
-                         : SW_COLL_NEIGHBOR_ALLTOALL, .all = &all->mine};
+    sw_neighbourhood_args_t args = {.id = x->gathers
+                                              ? SW_COLL_NEIGHBOR_ALLGATHER
+                                              : SW_COLL_NEIGHBOR_ALLTOALL,
+                                    .all = &all->mine};
     if (x->gathers)
         begin_allgather(m, x, bytes, equal, &args);
     else
@@ -114,7 +115,7 @@ static void push(member_t *m, const graph_t *all, near_t *x)
         return;
     expect_ok(m, sw_schedule_end(&x->schedule.schedule));
     check(m, all, &x->in, x->round, x->gathers);
-    if (x->send)                /* it is this member's again */
+    if (x->send) /* it is this member's again */
         memset(x->send, 0x5a, x->bytes);
     x->over = true;
 }
@@ -161,7 +162,7 @@ static void one_gives_up(member_t *m, const graph_t *all, near_t *x,
     begin(m, all, x, s, ++*round);
     atomic_store(&x->index, all->index);
     if (m->me != who && below(&m->own, 2))
-        usleep(2000);           /* it has given up, and writes to its memory */
+        usleep(2000); /* it has given up, and writes to its memory */
     for (int i = 0; !sw_schedule_push(&x->schedule.schedule, true); i++) {
         if (m->me == who && i >= pushes && has_posted(&x->schedule.schedule))
             sw_schedule_break(&x->schedule.schedule);
@@ -197,8 +198,10 @@ static void body(member_t *m)
     int count = rounds(m->n > 9 ? 10 : 40);
     for (int i = 0; i < count; i++) {
         if (i % 8 == 0)
-            draw_graph(m, &all, below(&m->common, 6) ? 4 * m->n
-                                : m->n > 9           ? 200 : 2500);
+            draw_graph(m, &all,
+                       below(&m->common, 6) ? 4 * m->n
+                       : m->n > 9           ? 200
+                                            : 2500);
         some(m, &all, x, s, &round);
         if (i % 4 == 3)
             one_gives_up(m, &all, x, &round);

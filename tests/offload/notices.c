@@ -7,7 +7,7 @@
 #include "schedules.h"
 
 #define BLOCKS 5000
-#define STEPS 8             /* for a put, a look and a leave, on average */
+#define STEPS 8 /* for a put, a look and a leave, on average */
 
 typedef struct {
     char *block[BLOCKS];
@@ -40,8 +40,11 @@ static void few_since(member_t *m, uint64_t before, uint64_t calls,
 
 static char *put_up(const member_t *m, uint64_t name, bool anywhere)
 {
-    const sw_notice_want_t want = {.name = name, .n = m->n, .bytes = 64,
-                                   .zeroed = 64, .note = (uint32_t)name,
+    const sw_notice_want_t want = {.name = name,
+                                   .n = m->n,
+                                   .bytes = 64,
+                                   .zeroed = 64,
+                                   .note = (uint32_t)name,
                                    .anywhere = anywhere};
     return sw_notice_put(&want);
 }
@@ -133,7 +136,8 @@ static void meanwhile(member_t *m)
     for (int i = 0; i < rounds(2000); i++) {
         uint64_t there, name = name_of(m, 2000, i);
         unsigned turns = 0;
-        char *block = m->me == 0 ? put_up(m, name, i % 3 == 0 || !alone(m)) : NULL;
+        char *block = m->me == 0 ? put_up(m, name, i % 3 == 0 || !alone(m))
+                                 : NULL;
         if (m->me == 0)
             atomic_store((_Atomic uint64_t *)(void *)block, name);
         while (!block && !(block = look(m, name)))

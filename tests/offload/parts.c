@@ -14,10 +14,10 @@
 typedef struct {
     sw_parts_t parts;
     unsigned partitions, left;
-    size_t bytes, more;         /* of a partition; that the receiver lacks  */
+    size_t bytes, more; /* of a partition; that the receiver lacks */
     uint64_t round;
     sw_data_t data;
-    char *staged;               /* the sender's, in its arena               */
+    char *staged; /* the sender's, in its arena */
     bool over;
 } message_t;
 
@@ -46,8 +46,8 @@ static void open_message(member_t *m, message_t *x)
                         : size == 1 ? below(&m->common, 9000)
                                     : below(&m->common, 600000));
     bool eager = below(&m->common, 2) && total(x) < 65536;
-    sw_parts_open(&x->parts, m->seq->team, name,
-                  m->me == 0 ? x->partitions : 0, x->bytes, eager);
+    sw_parts_open(&x->parts, m->seq->team, name, m->me == 0 ? x->partitions : 0,
+                  x->bytes, eager);
 }
 
 static void begin_message(member_t *m, message_t *x, uint64_t round)

@@ -19,7 +19,7 @@ typedef struct {
     sw_pairs_t pairs;
     sw_fold_t fold;
     sw_arrival_t arrival;
-    sw_schedule_t *schedule;    /* one of these */
+    sw_schedule_t *schedule; /* one of these */
     sw_collective_t id;
     uint64_t round;
     int root;
@@ -70,11 +70,12 @@ static inline bool equal(sw_collective_t id)
 static inline size_t bytes_of(const job_t *j, int from, int to)
 {
     bool each = j->id == SW_COLL_ALLTOALLV;
-    uint64_t x = j->id == SW_COLL_SCATTERV ? key_of(j->round, to, 0)
-                                           : key_of(j->round, from,
-                                                    each ? to : 0);
+    uint64_t x = j->id == SW_COLL_SCATTERV
+                     ? key_of(j->round, to, 0)
+                     : key_of(j->round, from, each ? to : 0);
     return equal(j->id) ? j->bytes
-         : x % 4 == 0 ? 0 : (size_t)(x >> 8) % (2 * j->bytes + 1);
+           : x % 4 == 0 ? 0
+                        : (size_t)(x >> 8) % (2 * j->bytes + 1);
 }
 
 static inline uint64_t data_key(const job_t *j, int from, int to)
@@ -126,8 +127,8 @@ static inline void begin_pairs(member_t *m, job_t *j, sw_slates_t *s)
         j->in[i].bytes = bytes_of(j, collects ? i : j->root, m->me);
     }
     if (sends)
-        j->send = take_side(m, &j->sends, j->out, j->out_data,
-                            deals ? m->n : 1, equal(id));
+        j->send = take_side(m, &j->sends, j->out, j->out_data, deals ? m->n : 1,
+                            equal(id));
     if (receives)
         j->recv = take_side(m, &j->recvs, j->in, j->in_data,
                             collects ? m->n : 1, equal(id));
@@ -136,9 +137,12 @@ static inline void begin_pairs(member_t *m, job_t *j, sw_slates_t *s)
         fill_data(&block, j->out[i].bytes,
                   data_key(j, m->me, deals ? i : m->me));
     }
-    j->pairs.args = (sw_coll_move_t){
-        .id = id, .root = j->root, .send = j->send, .recv = j->recv,
-        .sends = j->sends, .recvs = j->recvs};
+    j->pairs.args = (sw_coll_move_t){.id = id,
+                                     .root = j->root,
+                                     .send = j->send,
+                                     .recv = j->recv,
+                                     .sends = j->sends,
+                                     .recvs = j->recvs};
     sw_pairs_begin(&j->pairs, s);
     j->in_place = !receives;
 }
@@ -159,8 +163,7 @@ static inline void check_pairs(member_t *m, job_t *j)
 
 static inline bool scattered(sw_collective_t id)
 {
-    return id == SW_COLL_REDUCE_SCATTER ||
-           id == SW_COLL_REDUCE_SCATTER_BLOCK;
+    return id == SW_COLL_REDUCE_SCATTER || id == SW_COLL_REDUCE_SCATTER_BLOCK;
 }
 
 static inline void begin_fold(member_t *m, job_t *j, sw_slates_t *s)
@@ -173,7 +176,8 @@ static inline void begin_fold(member_t *m, job_t *j, sw_slates_t *s)
         size_t all = 0;
         for (int i = 0; i < m->n; i++) {
             j->counts[i] = j->id == SW_COLL_REDUCE_SCATTER
-                ? key_of(j->round, i, 0) % (2 * a.each) : a.each;
+                               ? key_of(j->round, i, 0) % (2 * a.each)
+                               : a.each;
             all += j->counts[i];
         }
         a.n = all;
@@ -207,8 +211,7 @@ static inline void check_fold(member_t *m, job_t *j)
         count = j->counts[m->me];
     char *want = scan ? in_line(&j->o, j->round, 0, last, j->bytes)
                       : in_tree(&j->o, j->round, m->n, j->bytes);
-    if (!right_result(&j->o, j->recv, want + start * j->o.r.elem, count,
-                      false))
+    if (!right_result(&j->o, j->recv, want + start * j->o.r.elem, count, false))
         fail(m, "collective %d of %zu elements (%s%s) is wrong", (int)j->id,
              j->bytes, j->o.name, j->in_place ? ", in place" : "");
     free(want);
@@ -217,11 +220,14 @@ static inline void check_fold(member_t *m, job_t *j)
 /* Any ---------------------------------------------------------------------- */
 
 static const sw_collective_t drawn[] = {
-    SW_COLL_BARRIER, SW_COLL_BCAST, SW_COLL_GATHER, SW_COLL_GATHERV,
-    SW_COLL_SCATTER, SW_COLL_SCATTERV, SW_COLL_ALLGATHER, SW_COLL_ALLGATHERV,
-    SW_COLL_ALLTOALL, SW_COLL_ALLTOALLV, SW_COLL_REDUCE, SW_COLL_ALLREDUCE,
-    SW_COLL_REDUCE_SCATTER, SW_COLL_REDUCE_SCATTER_BLOCK, SW_COLL_SCAN,
-    SW_COLL_EXSCAN,
+    SW_COLL_BARRIER,        SW_COLL_BCAST,
+    SW_COLL_GATHER,         SW_COLL_GATHERV,
+    SW_COLL_SCATTER,        SW_COLL_SCATTERV,
+    SW_COLL_ALLGATHER,      SW_COLL_ALLGATHERV,
+    SW_COLL_ALLTOALL,       SW_COLL_ALLTOALLV,
+    SW_COLL_REDUCE,         SW_COLL_ALLREDUCE,
+    SW_COLL_REDUCE_SCATTER, SW_COLL_REDUCE_SCATTER_BLOCK,
+    SW_COLL_SCAN,           SW_COLL_EXSCAN,
 };
 
 static inline void begin_any(member_t *m, job_t *j, sw_slates_t *s,
@@ -234,8 +240,8 @@ static inline void begin_any(member_t *m, job_t *j, sw_slates_t *s,
     j->bytes = pick_size(m, m->n);
     j->o = operator_of(below(&m->common, OPERATORS));
     j->schedule = j->id == SW_COLL_BARRIER ? &j->arrival.schedule
-                : j->id < SW_COLL_REDUCE ? &j->pairs.schedule
-                                         : &j->fold.schedule;
+                  : j->id < SW_COLL_REDUCE ? &j->pairs.schedule
+                                           : &j->fold.schedule;
     if (j->id == SW_COLL_BARRIER)
         sw_arrival_begin(&j->arrival, s);
     else if (j->id < SW_COLL_REDUCE)

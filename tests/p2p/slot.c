@@ -18,15 +18,15 @@
 #include "node/base/settings.h"
 #include "p2p/slot.h"
 
-#define CHECK(what) \
-    ((what) ? (void)0 \
+#define CHECK(what)                                                      \
+    ((what) ? (void)0                                                    \
             : (printf("%s:%d: not so: %s\n", __FILE__, __LINE__, #what), \
                fflush(stdout), _exit(1)))
 
 #define ME 3
 #define LARGEST 100200
 #define SHORT 192
-#define ELEMENT 600             /* bytes of data of a scattered one         */
+#define ELEMENT 600 /* bytes of data of a scattered one */
 #define ARRAY (LARGEST / ELEMENT * 1500 + 1)
 #define STREAMS 50
 #define MESSAGES 2000
@@ -118,9 +118,9 @@ static sw_slot_t *slot_of(const told_t *told)
 
 static int take(sw_slot_t *slot, void *to, const sw_layout_t *l, size_t room)
 {
-    sw_target_t target = {.data = {.at = to, .layout = l,
-                                   .count = LARGEST / ELEMENT},
-                          .room = room};
+    sw_target_t target = {
+        .data = {.at = to, .layout = l, .count = LARGEST / ELEMENT},
+        .room = room};
     return sw_slot_take(&peer, slot, &target);
 }
 
@@ -128,12 +128,11 @@ static int take(sw_slot_t *slot, void *to, const sw_layout_t *l, size_t room)
 static size_t size_of(uint64_t i)
 {
     uint64_t state = i;
-    size_t n = next(&state) % 5 ? next(&state) % LARGEST
-                                : next(&state) % SHORT;
+    size_t n = next(&state) % 5 ? next(&state) % LARGEST : next(&state) % SHORT;
     return i % 3 ? n + 1 : (n / ELEMENT + 1) * ELEMENT;
 }
 
-static long invited;            /* times that the sender saw it could help  */
+static long invited; /* times that the sender saw it could help */
 static bool patient, cma;
 
 static void *send_all(void *ignored)
@@ -147,7 +146,10 @@ static void *send_all(void *ignored)
         sw_layout_t *l = layout_of(i, &state);
         fill(plain, n, i);
         put(data, n, l, plain);
-        sw_offer_t offer = {.dest = ME, .data = data, .bytes = n, .layout = l,
+        sw_offer_t offer = {.dest = ME,
+                            .data = data,
+                            .bytes = n,
+                            .layout = l,
                             .count = (int64_t)(n / ELEMENT)};
         sw_offer_bind(&offer);
         offer.direct = cma && !offer.readable && !l && next(&state) % 2;
@@ -184,7 +186,7 @@ static void receive_all(void)
         told_t told;
         size_t n = size_of(i);
         CHECK(read(queue[0], &told, sizeof told) == sizeof told);
-        if (next(&state) % 50 == 0) {       /* late */
+        if (next(&state) % 50 == 0) { /* late */
             struct timespec us = {0, 300000};
             nanosleep(&us, NULL);
         }
@@ -226,8 +228,8 @@ static void many(void)
     char data[400] = "x";
     for (int again = 0; again < 2; again++) {
         for (int i = 0; i < MANY; i++) {
-            sw_offer_t offer = {.dest = ME, .data = data,
-                                .bytes = 300 + (size_t)i % 77};
+            sw_offer_t offer = {
+                .dest = ME, .data = data, .bytes = 300 + (size_t)i % 77};
             CHECK((slot[i] = sw_slot_offer(&offer)));
             sw_slot_fill(slot[i], &offer);
             told[i] = tell(slot[i]);
@@ -248,9 +250,9 @@ int main(void)
     sw_arena_start();
     CHECK(sw_arena.fd >= 0 && sw_slots_open());
     const sw_segment_t *segment = sw_segment();
-    peer = (sw_peer_t){.control = segment->base,
-                       .arena = sw_os_map_shared(NULL, sw_arena.span,
-                                                 sw_arena.fd, 0)};
+    peer = (sw_peer_t){
+        .control = segment->base,
+        .arena = sw_os_map_shared(NULL, sw_arena.span, sw_arena.fd, 0)};
     peer.card.control_span = segment->span;
     peer.card.pid = getpid();
     sw_os_process_start(peer.card.pid, &peer.start);
@@ -264,7 +266,7 @@ int main(void)
     many();
     CHECK(pipe(queue) == 0);
     stream();
-    CHECK(invited == 0);            /* not where cores are crowded */
+    CHECK(invited == 0); /* not where cores are crowded */
     sw_wait_crowd(1);
     sw_settings.p2p_joint = 20000;
     sw_settings.stream_min = 30000;
@@ -272,7 +274,7 @@ int main(void)
     uint64_t mask[4];
     sw_slot_stats_t stats = {0};
     for (int i = 0; i < STREAMS && (invited == 0 || stats.joint == 0); i++) {
-        stream();           /* on a busy machine they may miss each other */
+        stream(); /* on a busy machine they may miss each other */
         sw_slot_stats(&stats);
     }
     CHECK(invited > 0 || sw_os_affinity(mask, 4) == 1);

@@ -6,7 +6,7 @@
 #include "p2p/tally.h"
 
 #define TAGS 100000
-#define STEPS 8             /* on average */
+#define STEPS 8 /* on average */
 
 static uint64_t state = 7;
 

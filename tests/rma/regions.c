@@ -9,7 +9,7 @@
 #include <pthread.h>
 
 #define CHANGES 200000
-#define LASTING 0x100000u       /* one region that stays */
+#define LASTING 0x100000u /* one region that stays */
 
 static sw_regions_t table;
 static _Atomic bool over;

@@ -23,8 +23,8 @@
 #define SLOTS 8
 
 typedef struct {
-    long one, two;              /* equal, but while a writer is at work */
-    long slot[MOST][SLOTS];     /* a target's, written by one origin */
+    long one, two;          /* equal, but while a writer is at work */
+    long slot[MOST][SLOTS]; /* a target's, written by one origin */
     _Alignas(8) uint64_t element[VECTOR + 1];
     double real[VECTOR];
     unsigned char odd[4 * VECTOR + 1];
@@ -237,8 +237,8 @@ static void run(int n, bool threads)
     sw_wait_crowd(n / 2.0);
     fflush(NULL);
     for (int i = 0; i < n; i++) {
-        m[i] = (member_t){{block, n, i, threads}, memory,
-                          (uint64_t)i * 77 + 5, 0};
+        m[i] = (member_t){
+            {block, n, i, threads}, memory, (uint64_t)i * 77 + 5, 0};
         if (threads)
             MUST(!pthread_create(&m[i].thread, NULL, body, &m[i]));
         else if ((child[i] = fork()) == 0) {

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define fail(...)                                                   \
-    (fprintf(stderr, "%s:%d: ", __FILE__, __LINE__),                \
+#define fail(...)                                    \
+    (fprintf(stderr, "%s:%d: ", __FILE__, __LINE__), \
      fprintf(stderr, __VA_ARGS__), fputc('\n', stderr), exit(1))
 
 static void *grab(size_t size)
@@ -64,8 +64,8 @@ static inline int check_root(const sw_tree_t *tree, int root)
             if (c < 0 || c >= n || level[c] >= 0)
                 fail("root %d: member %d is reached twice", root, c);
             if (sw_tree_parent(tree, root, c) != m)
-                fail("root %d: %d is a child of %d but its parent is %d",
-                     root, c, m, sw_tree_parent(tree, root, c));
+                fail("root %d: %d is a child of %d but its parent is %d", root,
+                     c, m, sw_tree_parent(tree, root, c));
             level[c] = level[m] + 1;
             queue[tail++] = c;
         }
@@ -138,8 +138,8 @@ static inline void check_tree(const sw_location_t *where, int n, int fanout)
             int items = 0;
             for (int k = 0; k < n; k++)
                 items += (int)sw_location_share(&where[k], &where[m]) <=
-                             level && (level == 0 ||
-                                       leads(where, k, level - 1));
+                             level &&
+                         (level == 0 || leads(where, k, level - 1));
             int r = rounds(items, fanout);
             cut[level] = r > cut[level] ? r : cut[level];
         }

@@ -19,8 +19,8 @@ int main(void)
 
 static sw_location_t locate(hwloc_topology_t topology, hwloc_obj_t pu)
 {
-    static const hwloc_obj_type_t type[] = {
-        HWLOC_OBJ_PACKAGE, HWLOC_OBJ_L3CACHE, HWLOC_OBJ_CORE};
+    static const hwloc_obj_type_t type[] = {HWLOC_OBJ_PACKAGE,
+                                            HWLOC_OBJ_L3CACHE, HWLOC_OBJ_CORE};
     int16_t first[3];
     for (int k = 0; k < 3; k++) {
         hwloc_obj_t in = hwloc_get_ancestor_obj_by_type(topology, type[k], pu);
@@ -28,8 +28,8 @@ static sw_location_t locate(hwloc_topology_t topology, hwloc_obj_t pu)
     }
     sw_location_t at = {first[0], -1, first[1], first[2]};
     hwloc_obj_t node = NULL;
-    while ((node = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_NUMANODE,
-                                              node)))
+    while (
+        (node = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_NUMANODE, node)))
         if (hwloc_bitmap_isset(node->cpuset, pu->os_index))
             at.numa = (int16_t)hwloc_bitmap_first(node->cpuset);
     return at;
@@ -61,8 +61,8 @@ static void check_this_machine(void)
         m.cores != count(topology, HWLOC_OBJ_CORE) ||
         m.pus != count(topology, HWLOC_OBJ_PU))
         fail("this machine has %d packages, %d nodes, %d L3s, %d cores, %d "
-             "PUs? Not to hwloc", m.packages, m.numa_nodes, m.l3s, m.cores,
-             m.pus);
+             "PUs? Not to hwloc",
+             m.packages, m.numa_nodes, m.l3s, m.cores, m.pus);
     hwloc_obj_t pu = NULL;
     while ((pu = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_PU, pu))) {
         sw_location_t want = locate(topology, pu), at;
@@ -71,9 +71,9 @@ static void check_this_machine(void)
         sw_location_of(&one, &at);
         if (at.package != want.package || at.l3 != want.l3 ||
             at.core != want.core || (at.numa != want.numa && m.numa_nodes))
-            fail("PU %u: we say %d %d %d %d, hwloc %d %d %d %d",
-                 pu->os_index, at.package, at.numa, at.l3, at.core,
-                 want.package, want.numa, want.l3, want.core);
+            fail("PU %u: we say %d %d %d %d, hwloc %d %d %d %d", pu->os_index,
+                 at.package, at.numa, at.l3, at.core, want.package, want.numa,
+                 want.l3, want.core);
     }
     static const hwloc_obj_type_t type[] = {
         HWLOC_OBJ_L1CACHE, HWLOC_OBJ_L2CACHE, HWLOC_OBJ_L3CACHE};

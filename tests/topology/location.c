@@ -19,8 +19,14 @@
  * x86 firmware likes it. */
 #define CORES 24
 
-typedef enum { PLAIN, NO_CACHES, NO_NODES, NO_TOPOLOGY, ODD_INDEX, BROKEN }
-    variant_t;
+typedef enum {
+    PLAIN,
+    NO_CACHES,
+    NO_NODES,
+    NO_TOPOLOGY,
+    ODD_INDEX,
+    BROKEN
+} variant_t;
 
 static const char *range(int first, int count)
 {
@@ -43,27 +49,29 @@ static void write_machine(variant_t variant)
     for (int cpu = 0; cpu < 2 * CORES; cpu++) {
         int core = cpu % CORES;
         if (variant != NO_TOPOLOGY) {
-            put(range(core, 1), "cpu/cpu%d/topology/thread_siblings_list",
-                cpu);
+            put(range(core, 1), "cpu/cpu%d/topology/thread_siblings_list", cpu);
             put(range(core / 12 * 12, 12),
                 "cpu/cpu%d/topology/core_siblings_list", cpu);
         }
         for (int i = 0; i < 4 && variant != NO_CACHES; i++) {
             /* Odd: the third level listed first, as the format allows. */
             int at = variant == ODD_INDEX ? (i + 1) % 4 : i;
-            put(level[i] == 1 ? "1" : level[i] == 2 ? "2" : "3",
+            put(level[i] == 1   ? "1"
+                : level[i] == 2 ? "2"
+                                : "3",
                 "cpu/cpu%d/cache/index%d/level", cpu, at);
             put(type[i], "cpu/cpu%d/cache/index%d/type", cpu, at);
             put(size[i], "cpu/cpu%d/cache/index%d/size", cpu, at);
             put(variant == BROKEN && i == 3 ? "0-,oops"
-                : level[i] == 3 ? range(core / 3 * 3, 3) : range(core, 1),
+                : level[i] == 3             ? range(core / 3 * 3, 3)
+                                            : range(core, 1),
                 "cpu/cpu%d/cache/index%d/shared_cpu_list", cpu, at);
         }
     }
     if (variant == NO_NODES)
         return;
     put("0-3,7", "node/online");
-    put("", "node/node7/cpulist");          /* memory only */
+    put("", "node/node7/cpulist"); /* memory only */
     for (int node = 0; node < 4; node++)
         put(range(node * 6, 6), "node/node%d/cpulist", node);
     for (int cpu = 0; cpu < 2 * CORES; cpu++) {
@@ -83,8 +91,7 @@ static void write_machine(variant_t variant)
 
 /* Checks --------------------------------------------------------------- */
 
-static void expect(const char *allowed, int package, int numa, int l3,
-                   int core)
+static void expect(const char *allowed, int package, int numa, int l3, int core)
 {
     sw_cpus_t cpus;
     sw_location_t at;
@@ -107,14 +114,26 @@ static void expect_machine(sw_machine_t want)
         m.l3_pus != want.l3_pus || m.l1d != want.l1d || m.l2 != want.l2 ||
         m.l3 != want.l3)
         fail("machine: %d packages, %d nodes, %d L3s, %d cores, %d PUs, %d "
-             "per L3, %zu %zu %zu bytes", m.packages, m.numa_nodes, m.l3s,
-             m.cores, m.pus, m.l3_pus, m.l1d, m.l2, m.l3);
+             "per L3, %zu %zu %zu bytes",
+             m.packages, m.numa_nodes, m.l3s, m.cores, m.pus, m.l3_pus, m.l1d,
+             m.l2, m.l3);
 }
 
 static void check_lists(void)
 {
-    static const char *const bad[] = {"", "\n", "-1", "3-", "5-3", "1,", ",1",
-        "1 2", "x", "0-8192", "99999999999999999999", "1,,2", "0x3"};
+    static const char *const bad[] = {"",
+                                      "\n",
+                                      "-1",
+                                      "3-",
+                                      "5-3",
+                                      "1,",
+                                      ",1",
+                                      "1 2",
+                                      "x",
+                                      "0-8192",
+                                      "99999999999999999999",
+                                      "1,,2",
+                                      "0x3"};
     sw_cpus_t cpus, whole;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         if (sw_cpus_parse(bad[i], &cpus))
@@ -131,9 +150,16 @@ static void check_lists(void)
 
 static void check_variants(void)
 {
-    sw_machine_t all = {.packages = 2, .numa_nodes = 4, .l3s = 8, .cores = 24,
-                        .pus = 48, .l3_pus = 6, .l1d = 32768, .l2 = 1048576,
-                        .l3 = 16777216}, m;
+    sw_machine_t all = {.packages = 2,
+                        .numa_nodes = 4,
+                        .l3s = 8,
+                        .cores = 24,
+                        .pus = 48,
+                        .l3_pus = 6,
+                        .l1d = 32768,
+                        .l2 = 1048576,
+                        .l3 = 16777216},
+                 m;
     for (int variant = PLAIN; variant <= BROKEN; variant++) {
         begin();
         write_machine((variant_t)variant);
@@ -185,8 +211,10 @@ static void check_refused(void)
         expect("0", -1, -1, -1, -1);
         expect_machine((sw_machine_t){0});
         _exit(at.package == -1 && at.numa == -1 && at.l3 == -1 &&
-              at.core == -1 && sw_machine_l2_bytes() == 0 &&
-              sw_machine_l3_bytes() == 0 ? 0 : 1);
+                      at.core == -1 && sw_machine_l2_bytes() == 0 &&
+                      sw_machine_l3_bytes() == 0
+                  ? 0
+                  : 1);
     }
     int status;
     if (child < 0 || waitpid(child, &status, 0) != child || status != 0)

@@ -13,8 +13,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define fail(...)                                                   \
-    (fprintf(stderr, "%s:%d: ", __FILE__, __LINE__),                \
+#define fail(...)                                    \
+    (fprintf(stderr, "%s:%d: ", __FILE__, __LINE__), \
      fprintf(stderr, __VA_ARGS__), fputc('\n', stderr), exit(1))
 
 /* A machine's tables --------------------------------------------------- */

@@ -15,9 +15,14 @@ static int draw(int below)
 }
 
 /* A machine: packages x NUMA nodes x L3s x cores. */
-typedef struct { int packages, numas, l3s, cores; } shape_t;
+typedef struct {
+    int packages, numas, l3s, cores;
+} shape_t;
 
-static int size(shape_t s) { return s.packages * s.numas * s.l3s * s.cores; }
+static int size(shape_t s)
+{
+    return s.packages * s.numas * s.l3s * s.cores;
+}
 
 /* The location of core c, in the machine's order. */
 static sw_location_t core(shape_t s, int c)
@@ -37,9 +42,9 @@ static sw_location_t *place(shape_t s, int n, int how)
     int all = size(s), domains = s.packages * s.numas * s.l3s;
     for (int m = 0; m < n; m++) {
         int c = m % all;
-        if (how == SCATTERED)       /* round robin over the L3s */
+        if (how == SCATTERED) /* round robin over the L3s */
             c = m % domains * s.cores + m / domains % s.cores;
-        if (how == UNEVEN)          /* crowded low, some domains empty */
+        if (how == UNEVEN) /* crowded low, some domains empty */
             c = draw(1 + draw(1 + draw(all)));
         where[m] = core(s, c);
         if (how == UNBOUND)
@@ -98,8 +103,8 @@ static void check_example(void)
 int main(void)
 {
     static const shape_t shapes[] = {
-        {8, 1, 1, 6}, {2, 1, 1, 64}, {4, 2, 6, 4}, {2, 4, 2, 12}, {1, 1, 1, 2},
-        {1, 1, 32, 8}, {2, 1, 8, 1}, {1, 1, 1, 1},
+        {8, 1, 1, 6}, {2, 1, 1, 64}, {4, 2, 6, 4}, {2, 4, 2, 12},
+        {1, 1, 1, 2}, {1, 1, 32, 8}, {2, 1, 8, 1}, {1, 1, 1, 1},
     };
     static const int fanouts[] = {2, 3, 4, 8, 16, 256};
     int trees = 0;
@@ -108,8 +113,8 @@ int main(void)
         for (int how = 0; how < PLACEMENTS; how++)
             for (int f = 0; f < 6; f++) {
                 int all = size(shapes[s]);
-                int counts[] = {all, 1 + draw(all), 2, how == UNBOUND ? 256
-                                                        : all + draw(9)};
+                int counts[] = {all, 1 + draw(all), 2,
+                                how == UNBOUND ? 256 : all + draw(9)};
                 for (int k = 0; k < 4; k++, trees++) {
                     sw_location_t *where = place(shapes[s], counts[k], how);
                     check_tree(where, counts[k], fanouts[f]);

@@ -80,8 +80,8 @@ static void put_block(made_t *m, const char *kind, uint32_t rank,
 }
 
 /* A trace block of `count` events that were made. */
-static void put_trace(made_t *m, uint32_t rank, uint32_t thread,
-                      uint64_t base, uint32_t count, const made_t *events)
+static void put_trace(made_t *m, uint32_t rank, uint32_t thread, uint64_t base,
+                      uint32_t count, const made_t *events)
 {
     made_t payload = {0};
     put_little(&payload, 1, 4);

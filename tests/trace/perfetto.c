@@ -31,8 +31,8 @@ static void times(void)
 {
     sw_rank_name_t r = {.start = 1000, .ticks = 3, .ns = 2, .offset = 50};
     MUST(sw_names_time(&r, 1000) == 50);
-    MUST(sw_names_time(&r, 1001) == 51);    /* 0.67 */
-    MUST(sw_names_time(&r, 1002) == 51);    /* 1.33 */
+    MUST(sw_names_time(&r, 1001) == 51); /* 0.67 */
+    MUST(sw_names_time(&r, 1002) == 51); /* 1.33 */
     MUST(sw_names_time(&r, 1003) == 52);
     MUST(sw_names_time(&r, 997) == 48);
     MUST(sw_names_time(&r, 0) == 0);
@@ -91,8 +91,7 @@ static void put_any_event(made_t *m)
         uint64_t kind = 1 + random_below(11), fields = random_below(6);
         put_varint(m, kind << 3 | fields);
         while (fields--)
-            put_varint(m, random_below(2) ? random_below(4) :
-                          random_number());
+            put_varint(m, random_below(2) ? random_below(4) : random_number());
     }
     put_varint(m, 0);
 }

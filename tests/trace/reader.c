@@ -61,7 +61,8 @@ static void make_event(made_t *m, uint64_t *ticks, model_t *to)
     uint64_t gap = random_number() >> 24, took = random_number() >> 24;
     bool amount = random_below(2), waits = random_below(2);
     bool unknown = random_below(4) == 0;
-    *e = (sw_trace_event_t){.record = record, .begin = *ticks + gap,
+    *e = (sw_trace_event_t){.record = record,
+                            .begin = *ticks + gap,
                             .end = *ticks + gap + took,
                             .failed = random_below(2),
                             .note_count = (uint32_t)random_below(NOTES)};
@@ -105,8 +106,7 @@ static void other_block(made_t *m)
     for (size_t i = 0; i < sizeof rubbish; i++)
         rubbish[i] = (unsigned char)random_below(256);
     memcpy(rubbish + 100, "TRACRANKTRAC", 12);
-    put_block(m, random_below(2) ? "RANK" : "NEWS", 5, rubbish,
-              sizeof rubbish);
+    put_block(m, random_below(2) ? "RANK" : "NEWS", 5, rubbish, sizeof rubbish);
 }
 
 /* A file of BLOCKS trace blocks: block b is rank b's. */
@@ -300,8 +300,8 @@ static void no_events_make_it_fail(void)
 /* Lengths and counts are never room that is taken. */
 static void nothing_is_believed(void)
 {
-    static const uint64_t lengths[] = {1, 23, 1 << 20, UINT32_MAX,
-                                       (uint64_t)1 << 62, UINT64_MAX};
+    static const uint64_t lengths[] = {
+        1, 23, 1 << 20, UINT32_MAX, (uint64_t)1 << 62, UINT64_MAX};
     made_t events = {0};
     put(&events, "\4\1\1", 3);
     for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {

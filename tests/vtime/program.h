@@ -18,13 +18,13 @@ enum { PROGRAM_RANKS = 16, PROGRAM_MESSAGES = 20, PROGRAM_ASKS = 60 };
 
 typedef struct {
     uint32_t n, rounds;
-    uint64_t chance;            /* a state of random_from */
+    uint64_t chance; /* a state of random_from */
     void (*put)(void *of, uint32_t rank, sw_vop_t op);
     void *of;
-    bool asks;                  /* a rank that asks is answered */
-    bool messages_only;         /* and such as GOAL and SMPI can tell */
-    uint32_t odd;               /* the context of the odd ranks; 0: none */
-    uint32_t window;            /* the context of a window of all; 0: none */
+    bool asks;          /* a rank that asks is answered */
+    bool messages_only; /* and such as GOAL and SMPI can tell */
+    uint32_t odd;       /* the context of the odd ranks; 0: none */
+    uint32_t window;    /* the context of a window of all; 0: none */
     uint32_t asked[PROGRAM_RANKS], numbers[PROGRAM_RANKS];
 } program_t;
 
@@ -41,24 +41,27 @@ static inline void program_put(program_t *p, uint32_t rank, sw_vop_t op)
 static inline void program_compute(program_t *p, uint32_t rank, uint64_t most)
 {
     sw_ps_t time = (sw_ps_t)program_chance(p, most);
-    program_put(p, rank, (sw_vop_t){    /* GOAL has whole ns */
-        .kind = SW_OP_COMPUTE, .time = p->messages_only ? 1000 * time : time});
+    program_put(p, rank,
+                (sw_vop_t){/* GOAL has whole ns */
+                           .kind = SW_OP_COMPUTE,
+                           .time = p->messages_only ? 1000 * time : time});
 }
 
 static inline void program_request(program_t *p, uint32_t rank, unsigned kind,
                                    uint32_t request)
 {
-    program_put(p, rank, (sw_vop_t){.kind = (uint8_t)kind,
-                                    .request = request});
+    program_put(p, rank, (sw_vop_t){.kind = (uint8_t)kind, .request = request});
 }
 
 static inline void program_send(program_t *p, uint32_t from, uint32_t to,
                                 uint32_t context, int tag)
 {
-    sw_vop_t op = {
-        .kind = SW_OP_SEND, .peer = (int32_t)to, .tag = tag,
-        .context = context, .bytes = program_chance(p, 4) ?
-            program_chance(p, 900) : program_chance(p, 9000)};
+    sw_vop_t op = {.kind = SW_OP_SEND,
+                   .peer = (int32_t)to,
+                   .tag = tag,
+                   .context = context,
+                   .bytes = program_chance(p, 4) ? program_chance(p, 900)
+                                                 : program_chance(p, 9000)};
     if (!p->messages_only && program_chance(p, 4) == 0)
         op.flags = program_chance(p, 2) ? SW_SEND_BUFFERED
                                         : SW_SEND_SYNCHRONOUS;
@@ -78,8 +81,9 @@ static inline bool program_select(program_t *p, uint32_t rank)
         return false;
     for (uint32_t k = 1; k <= n; k++)
         program_request(p, rank, SW_OP_LIST, k);
-    program_put(p, rank, (sw_vop_t){.kind = SW_OP_SELECT,
-                                    .what = (uint8_t)program_chance(p, 5)});
+    program_put(p, rank,
+                (sw_vop_t){.kind = SW_OP_SELECT,
+                           .what = (uint8_t)program_chance(p, 5)});
     p->asked[rank] += 2;
     return true;
 }
@@ -88,18 +92,22 @@ static inline void program_messages(program_t *p, int tag)
 {
     uint32_t count = (uint32_t)program_chance(p, PROGRAM_MESSAGES) + 1;
     bool anybody = !p->asks && !p->messages_only && program_chance(p, 3) == 0;
-    struct { uint32_t from, to, context; } m[PROGRAM_MESSAGES];
+    struct {
+        uint32_t from, to, context;
+    } m[PROGRAM_MESSAGES];
     for (uint32_t i = 0; i < count; i++) {
         m[i].from = (uint32_t)program_chance(p, p->n);
         m[i].to = (uint32_t)program_chance(p, p->n);
         bool odd = m[i].from % 2 && m[i].to % 2 && program_chance(p, 2);
         m[i].context = odd ? p->odd : 0;
         bool any_tag = !anybody && !p->messages_only && program_chance(p, 2);
-        program_put(p, m[i].to, (sw_vop_t){
-            .kind = SW_OP_RECV, .context = m[i].context, .bytes = 1 << 20,
-            .peer = anybody ? SW_OP_ANY : (int32_t)m[i].from,
-            .tag = any_tag ? SW_OP_ANY : tag,
-            .request = ++p->numbers[m[i].to]});
+        program_put(p, m[i].to,
+                    (sw_vop_t){.kind = SW_OP_RECV,
+                               .context = m[i].context,
+                               .bytes = 1 << 20,
+                               .peer = anybody ? SW_OP_ANY : (int32_t)m[i].from,
+                               .tag = any_tag ? SW_OP_ANY : tag,
+                               .request = ++p->numbers[m[i].to]});
         if (program_chance(p, 3) == 0)
             program_compute(p, m[i].to, 3000);
     }
@@ -118,8 +126,8 @@ static inline void program_messages(program_t *p, int tag)
 static inline uint32_t program_collective(program_t *p)
 {
     static const uint8_t kinds[] = {
-        SW_COLLECTIVE_BARRIER, SW_COLLECTIVE_BCAST, SW_COLLECTIVE_REDUCE,
-        SW_COLLECTIVE_ALLREDUCE, SW_COLLECTIVE_SCAN, SW_COLLECTIVE_GATHERV,
+        SW_COLLECTIVE_BARRIER,   SW_COLLECTIVE_BCAST, SW_COLLECTIVE_REDUCE,
+        SW_COLLECTIVE_ALLREDUCE, SW_COLLECTIVE_SCAN,  SW_COLLECTIVE_GATHERV,
         SW_COLLECTIVE_ALLTOALLV};
     sw_vop_t op = {.kind = SW_OP_COLLECTIVE,
                    .what = kinds[program_chance(p, sizeof kinds)],
@@ -139,10 +147,14 @@ static inline void program_window(program_t *p, uint32_t rank, unsigned what,
                                   int peer, uint64_t bytes, unsigned flags,
                                   uint32_t request)
 {
-    program_put(p, rank, (sw_vop_t){
-        .kind = SW_OP_WINDOW, .what = (uint8_t)what, .peer = peer,
-        .context = p->window, .bytes = bytes, .flags = (uint16_t)flags,
-        .request = request});
+    program_put(p, rank,
+                (sw_vop_t){.kind = SW_OP_WINDOW,
+                           .what = (uint8_t)what,
+                           .peer = peer,
+                           .context = p->window,
+                           .bytes = bytes,
+                           .flags = (uint16_t)flags,
+                           .request = request});
 }
 
 /* One lock at a time, so that no ranks wait for each other in a ring. */
@@ -170,9 +182,12 @@ static inline void program_one_sided(program_t *p, uint32_t rank)
             program_window(p, rank, SW_WINDOW_UNLOCK, at, 0, exclusive, 0);
         /* It uses the port, and no rank receives it. */
         if (program_chance(p, 4) == 0)
-            program_put(p, rank, (sw_vop_t){
-                .kind = SW_OP_SEND, .peer = peer, .context = p->window,
-                .bytes = bytes % 900, .flags = SW_SEND_BUFFERED});
+            program_put(p, rank,
+                        (sw_vop_t){.kind = SW_OP_SEND,
+                                   .peer = peer,
+                                   .context = p->window,
+                                   .bytes = bytes % 900,
+                                   .flags = SW_SEND_BUFFERED});
     }
 }
 
@@ -192,8 +207,10 @@ static inline void program_make(program_t *p)
     }
     for (uint32_t i = 0; p->window && i < p->n; i++) {
         program_window(p, i, SW_WINDOW_FLUSH, -1, 0, 0, 0);
-        program_put(p, i, (sw_vop_t){.kind = SW_OP_COLLECTIVE,
-                                     .what = SW_COLLECTIVE_OTHER, .peer = -1});
+        program_put(p, i,
+                    (sw_vop_t){.kind = SW_OP_COLLECTIVE,
+                               .what = SW_COLLECTIVE_OTHER,
+                               .peer = -1});
         program_window(p, i, SW_WINDOW_FREE, -1, 0, 0, 0);
     }
 }

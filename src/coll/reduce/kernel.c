@@ -135,7 +135,7 @@ typedef struct {
     sw_reduce_func_t f;
     const char *const *in;
     int count, pairs;
-    size_t at, m;               /* byte of the inputs; elements */
+    size_t at, m; /* byte of the inputs; elements */
 } block_t;
 
 static void in_line(const block_t *b, char *to, char *room)
@@ -174,9 +174,8 @@ static void in_tree(const block_t *b, int first, int items, char *to,
     b->f(to, x, y, b->m);
 }
 
-void sw_reduce_many(sw_reduce_func_t f, size_t elem, sw_order_t order,
-                    void *to, const void *const *in, int count, size_t n,
-                    char *room)
+void sw_reduce_many(sw_reduce_func_t f, size_t elem, sw_order_t order, void *to,
+                    const void *const *in, int count, size_t n, char *room)
 {
     if (count == 1) {
         if (to != in[0])
@@ -188,8 +187,8 @@ void sw_reduce_many(sw_reduce_func_t f, size_t elem, sw_order_t order,
         return;
     }
     size_t step = SW_REDUCE_BLOCK / elem;
-    block_t b = {f, (const char *const *)in, count,
-                 sw_order_pairs(order, count), 0, 0};
+    block_t b = {
+        f, (const char *const *)in, count, sw_order_pairs(order, count), 0, 0};
     for (size_t i = 0; i < n; i += step) {
         b.at = i * elem;
         b.m = sw_min(step, n - i);

@@ -32,75 +32,108 @@
 /* MINLOC and MAXLOC work on {value, index}. C's pairs, and Fortran's, whose
  * two members have one type: MPI_2REAL, MPI_2DOUBLE_PRECISION, MPI_2INTEGER
  * (INT_INT, or INT64_INT64 where the compiler's INTEGER has 8 bytes). */
-typedef struct { float value; int index; } sw_pair_float_int_t;
-typedef struct { double value; int index; } sw_pair_double_int_t;
-typedef struct { long value; int index; } sw_pair_long_int_t;
-typedef struct { int value; int index; } sw_pair_int_int_t;
-typedef struct { short value; int index; } sw_pair_short_int_t;
-typedef struct { long double value; int index; } sw_pair_long_double_int_t;
-typedef struct { float value; float index; } sw_pair_float_float_t;
-typedef struct { double value; double index; } sw_pair_double_double_t;
-typedef struct { int64_t value; int64_t index; } sw_pair_int64_int64_t;
+typedef struct {
+    float value;
+    int index;
+} sw_pair_float_int_t;
+typedef struct {
+    double value;
+    int index;
+} sw_pair_double_int_t;
+typedef struct {
+    long value;
+    int index;
+} sw_pair_long_int_t;
+typedef struct {
+    int value;
+    int index;
+} sw_pair_int_int_t;
+typedef struct {
+    short value;
+    int index;
+} sw_pair_short_int_t;
+typedef struct {
+    long double value;
+    int index;
+} sw_pair_long_double_int_t;
+typedef struct {
+    float value;
+    float index;
+} sw_pair_float_float_t;
+typedef struct {
+    double value;
+    double index;
+} sw_pair_double_double_t;
+typedef struct {
+    int64_t value;
+    int64_t index;
+} sw_pair_int64_int64_t;
 
-typedef struct { uint16_t re, im; } sw_complex_float16_t;
+typedef struct {
+    uint16_t re, im;
+} sw_complex_float16_t;
 /* IEEE quadruple precision, as the bytes that a program's REAL(16) has. */
-typedef struct { _Alignas(16) unsigned char bytes[16]; } sw_float128_t;
+typedef struct {
+    _Alignas(16) unsigned char bytes[16];
+} sw_float128_t;
 
 /* X(name, what occupies an element). The value classes that MPI distinguishes:
  * BYTE has bitwise operations alone, C_BOOL and LOGICALk (Fortran's, of k
  * bytes) logical ones alone. MPI_AINT, MPI_COUNT and the like are the integer
  * of their size. */
-#define SW_TYPES(X)                                                 \
-    X(INT8, int8_t)                                                 \
-    X(UINT8, uint8_t)                                               \
-    X(INT16, int16_t)                                               \
-    X(UINT16, uint16_t)                                             \
-    X(INT32, int32_t)                                               \
-    X(UINT32, uint32_t)                                             \
-    X(INT64, int64_t)                                               \
-    X(UINT64, uint64_t)                                             \
-    X(BYTE, uint8_t)                                                \
-    X(C_BOOL, uint8_t)                                              \
-    X(LOGICAL1, uint8_t)                                            \
-    X(LOGICAL2, uint16_t)                                           \
-    X(LOGICAL4, uint32_t)                                           \
-    X(LOGICAL8, uint64_t)                                           \
-    X(FLOAT16, uint16_t)                                            \
-    X(BFLOAT16, uint16_t)                                           \
-    X(FLOAT, float)                                                 \
-    X(DOUBLE, double)                                               \
-    X(LONG_DOUBLE, long double)                                     \
-    X(FLOAT128, sw_float128_t)                                      \
-    X(COMPLEX_FLOAT16, sw_complex_float16_t)                        \
-    X(COMPLEX_FLOAT, _Complex float)                                \
-    X(COMPLEX_DOUBLE, _Complex double)                              \
-    X(COMPLEX_LONG_DOUBLE, _Complex long double)                    \
-    X(PAIR_FLOAT_INT, sw_pair_float_int_t)                          \
-    X(PAIR_DOUBLE_INT, sw_pair_double_int_t)                        \
-    X(PAIR_LONG_INT, sw_pair_long_int_t)                            \
-    X(PAIR_INT_INT, sw_pair_int_int_t)                              \
-    X(PAIR_SHORT_INT, sw_pair_short_int_t)                          \
-    X(PAIR_LONG_DOUBLE_INT, sw_pair_long_double_int_t)              \
-    X(PAIR_FLOAT_FLOAT, sw_pair_float_float_t)                      \
-    X(PAIR_DOUBLE_DOUBLE, sw_pair_double_double_t)                  \
+#define SW_TYPES(X)                                    \
+    X(INT8, int8_t)                                    \
+    X(UINT8, uint8_t)                                  \
+    X(INT16, int16_t)                                  \
+    X(UINT16, uint16_t)                                \
+    X(INT32, int32_t)                                  \
+    X(UINT32, uint32_t)                                \
+    X(INT64, int64_t)                                  \
+    X(UINT64, uint64_t)                                \
+    X(BYTE, uint8_t)                                   \
+    X(C_BOOL, uint8_t)                                 \
+    X(LOGICAL1, uint8_t)                               \
+    X(LOGICAL2, uint16_t)                              \
+    X(LOGICAL4, uint32_t)                              \
+    X(LOGICAL8, uint64_t)                              \
+    X(FLOAT16, uint16_t)                               \
+    X(BFLOAT16, uint16_t)                              \
+    X(FLOAT, float)                                    \
+    X(DOUBLE, double)                                  \
+    X(LONG_DOUBLE, long double)                        \
+    X(FLOAT128, sw_float128_t)                         \
+    X(COMPLEX_FLOAT16, sw_complex_float16_t)           \
+    X(COMPLEX_FLOAT, _Complex float)                   \
+    X(COMPLEX_DOUBLE, _Complex double)                 \
+    X(COMPLEX_LONG_DOUBLE, _Complex long double)       \
+    X(PAIR_FLOAT_INT, sw_pair_float_int_t)             \
+    X(PAIR_DOUBLE_INT, sw_pair_double_int_t)           \
+    X(PAIR_LONG_INT, sw_pair_long_int_t)               \
+    X(PAIR_INT_INT, sw_pair_int_int_t)                 \
+    X(PAIR_SHORT_INT, sw_pair_short_int_t)             \
+    X(PAIR_LONG_DOUBLE_INT, sw_pair_long_double_int_t) \
+    X(PAIR_FLOAT_FLOAT, sw_pair_float_float_t)         \
+    X(PAIR_DOUBLE_DOUBLE, sw_pair_double_double_t)     \
     X(PAIR_INT64_INT64, sw_pair_int64_int64_t)
 
 #define SW_OPS(X) \
-    X(SUM) X(PROD) X(MAX) X(MIN) X(LAND) X(LOR) X(LXOR) \
-    X(BAND) X(BOR) X(BXOR) X(MINLOC) X(MAXLOC)
+    X(SUM)        \
+    X(PROD)       \
+    X(MAX)        \
+    X(MIN) X(LAND) X(LOR) X(LXOR) X(BAND) X(BOR) X(BXOR) X(MINLOC) X(MAXLOC)
 
 typedef enum {
 #define X(name, element) SW_##name,
     SW_TYPES(X)
 #undef X
-    SW_TYPE_COUNT
+        SW_TYPE_COUNT
 } sw_type_t;
 
 typedef enum {
 #define X(name) SW_##name,
     SW_OPS(X)
 #undef X
-    SW_OP_COUNT
+        SW_OP_COUNT
 } sw_op_t;
 
 /* to[i] = a[i] op b[i] for n elements, in MPI's order: a is the operand of the
@@ -124,8 +157,8 @@ SW_API const char *sw_type_name(sw_type_t type);
  * `to` written once. `to` may be any in[k] exactly. count >= 1. `room` holds
  * the intermediate results, sw_reduce_room(order, count) bytes. */
 SW_API void sw_reduce_many(sw_reduce_func_t f, size_t elem, sw_order_t order,
-                           void *to, const void *const *in, int count,
-                           size_t n, char *room);
+                           void *to, const void *const *in, int count, size_t n,
+                           char *room);
 
 /* Of each intermediate result. */
 #define SW_REDUCE_BLOCK 4096
@@ -137,7 +170,7 @@ static inline size_t sw_reduce_room(sw_order_t order, int count)
 
 /* The instruction sets that kernels are compiled for, best last. */
 typedef enum {
-    SW_ISA_BASE,        /* what every machine of the architecture has      */
+    SW_ISA_BASE, /* what every machine of the architecture has */
     SW_ISA_AVX2,
     SW_ISA_AVX512,
     SW_ISA_COUNT

@@ -33,7 +33,8 @@ typedef enum { SW_ORDER_TREE, SW_ORDER_LINE } sw_order_t;
 static inline int sw_order_pairs(sw_order_t order, int count)
 {
     return order == SW_ORDER_LINE
-               ? 0 : count - (1 << (31 - __builtin_clz((unsigned)count)));
+               ? 0
+               : count - (1 << (31 - __builtin_clz((unsigned)count)));
 }
 
 /* How many times the top two entries become one after this item. */
@@ -46,8 +47,7 @@ static inline int sw_order_merges(sw_order_t order, int item)
 /* The entries that a stack needs: the last item of all completes the tree. */
 static inline int sw_order_depth(sw_order_t order, int count)
 {
-    return order == SW_ORDER_LINE
-               ? 2 : 32 - __builtin_clz((unsigned)count);
+    return order == SW_ORDER_LINE ? 2 : 32 - __builtin_clz((unsigned)count);
 }
 
 #endif

@@ -22,7 +22,7 @@
 #include <signal.h>
 #include <string.h>
 
-#define MOST 1024u      /* objects of MPI's and ours */
+#define MOST 1024u /* objects of MPI's and ours */
 #define PAGES 16u
 
 typedef struct {
@@ -30,9 +30,9 @@ typedef struct {
 } range_t;
 
 static struct {
-    _Atomic uint32_t version;       /* odd: being written */
+    _Atomic uint32_t version; /* odd: being written */
     _Atomic uint32_t count;
-    _Atomic uint64_t generation;    /* of the list of objects */
+    _Atomic uint64_t generation; /* of the list of objects */
     pthread_mutex_t lock;
     range_t range[MOST];
 } table = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -54,15 +54,15 @@ typedef struct {
     sw_object_t is;
     uintptr_t from, to;
     owner_t owner;
-    bool reached;               /* what it needs is settled */
+    bool reached; /* what it needs is settled */
 } object_t;
 
 typedef struct {
     object_t *at;
     size_t count, room;
-    const uintptr_t *before;    /* bases that were there; NULL: all were */
+    const uintptr_t *before; /* bases that were there; NULL: all were */
     size_t before_count;
-    bool later;                 /* not the first time */
+    bool later; /* not the first time */
 } list_t;
 
 static bool (*is_host)(const sw_object_t *object);
@@ -92,12 +92,12 @@ static void extent(const sw_object_t *object, uintptr_t *from, uintptr_t *to)
 static bool everybodys(const sw_object_t *object)
 {
     static const char *const names[] = {
-        "ld-linux*", "ld64*", "linux-vdso*", "libc.so*", "libm.so*",
-        "libpthread.so*", "libdl.so*", "librt.so*", "libutil.so*",
-        "libresolv.so*", "libgcc_s.so*", "libstdc++.so*", "libc++*.so*",
-        "libgfortran.so*", "libquadmath.so*", "libgomp.so*", "libomp.so*",
-        "libiomp5.so*", "libatomic.so*", "libpython*.so*", "libasan.so*",
-        "libtsan.so*", "libubsan.so*",
+        "ld-linux*",   "ld64*",           "linux-vdso*",     "libc.so*",
+        "libm.so*",    "libpthread.so*",  "libdl.so*",       "librt.so*",
+        "libutil.so*", "libresolv.so*",   "libgcc_s.so*",    "libstdc++.so*",
+        "libc++*.so*", "libgfortran.so*", "libquadmath.so*", "libgomp.so*",
+        "libomp.so*",  "libiomp5.so*",    "libatomic.so*",   "libpython*.so*",
+        "libasan.so*", "libtsan.so*",     "libubsan.so*",
     };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (fnmatch(names[i], object->soname, 0) == 0)
@@ -131,8 +131,8 @@ static object_t *named(list_t *list, const char *name)
     for (size_t i = 0; i < list->count; i++) {
         const sw_object_t *o = &list->at[i].is;
         const char *slash = strrchr(o->path, '/');
-        if (!strcmp(o->soname, name) ||
-            (slash && !strcmp(slash + 1, name)) || !strcmp(o->path, name))
+        if (!strcmp(o->soname, name) || (slash && !strcmp(slash + 1, name)) ||
+            !strcmp(o->path, name))
             return &list->at[i];
     }
     return NULL;
@@ -232,7 +232,8 @@ static void write_table(const list_t *list)
     atomic_fetch_add(&table.version, 1);
     if (full)
         sw_say("the MPI library consists of more than %u objects: some may "
-               "see virtual time", MOST);
+               "see virtual time",
+               MOST);
 }
 
 /* Names and needs are read where objects lie. A walk keeps them from being
@@ -261,9 +262,11 @@ static void make(bool later)
     uint64_t generation = sw_objects_generation();
     if (!later || generation != atomic_load(&table.generation)) {
         sw_objects_walk(count_object, &n);
-        n += 16;                /* what comes meanwhile */
-        list_t list = {.room = n, .before = before,
-                       .before_count = before_count, .later = later};
+        n += 16; /* what comes meanwhile */
+        list_t list = {.room = n,
+                       .before = before,
+                       .before_count = before_count,
+                       .later = later};
         list.at = sw_os_map_private(NULL, n * sizeof *list.at);
         if (list.at) {
             sw_objects_walk(make_held, &list);

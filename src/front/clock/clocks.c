@@ -33,7 +33,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-#define CLOCKS 12               /* their numbers are less */
+#define CLOCKS 12 /* their numbers are less */
 #define NS 1000000000
 
 enum { PLAIN, WAITS, BEGINS, RUNS, CHILD };
@@ -53,11 +53,11 @@ static struct {
 
 static struct {
     _Atomic(const sw_clock_source_t *) source;
-    int64_t base[CLOCKS];       /* ns, when virtual time began              */
-    int64_t ahead[CLOCKS];      /* of real time, where that goes on (CHILD) */
-    int64_t forks;              /* virtual, before the fork                 */
-    int64_t cost;               /* ns */
-    _Atomic bool sleeps;        /* count                                    */
+    int64_t base[CLOCKS];  /* ns, when virtual time began */
+    int64_t ahead[CLOCKS]; /* of real time, where that goes on (CHILD) */
+    int64_t forks;         /* virtual, before the fork */
+    int64_t cost;          /* ns */
+    _Atomic bool sleeps;   /* count */
 } clocks;
 
 /* Without libc ---------------------------------------------------------- */
@@ -66,7 +66,8 @@ static struct {
 static inline long ask_kernel(long number, long a, long b)
 {
     long result;
-    __asm__ volatile("syscall" : "=a"(result)
+    __asm__ volatile("syscall"
+                     : "=a"(result)
                      : "a"(number), "D"(a), "S"(b)
                      : "rcx", "r11", "memory");
     return result;
@@ -82,8 +83,7 @@ static inline long ask_kernel(long number, long a, long b)
 }
 #endif
 
-static __attribute__((noinline)) int early(clockid_t clock,
-                                           struct timespec *to)
+static __attribute__((noinline)) int early(clockid_t clock, struct timespec *to)
 {
     long result = ask_kernel(SYS_clock_gettime, clock, (long)to);
     if (result >= 0)
@@ -111,13 +111,16 @@ int64_t sw_clocks_real(clockid_t clock)
 static bool goes(clockid_t clock)
 {
     switch (clock) {
-    case CLOCK_REALTIME: case CLOCK_MONOTONIC: case CLOCK_MONOTONIC_RAW:
-    case CLOCK_REALTIME_COARSE: case CLOCK_MONOTONIC_COARSE:
-    case CLOCK_BOOTTIME: case CLOCK_REALTIME_ALARM: case CLOCK_BOOTTIME_ALARM:
-    case CLOCK_TAI:
-        return true;
-    default:
-        return false;
+    case CLOCK_REALTIME:
+    case CLOCK_MONOTONIC:
+    case CLOCK_MONOTONIC_RAW:
+    case CLOCK_REALTIME_COARSE:
+    case CLOCK_MONOTONIC_COARSE:
+    case CLOCK_BOOTTIME:
+    case CLOCK_REALTIME_ALARM:
+    case CLOCK_BOOTTIME_ALARM:
+    case CLOCK_TAI: return true;
+    default: return false;
     }
 }
 
@@ -154,8 +157,8 @@ int64_t sw_clocks_seen(clockid_t clock)
 static __attribute__((noinline)) bool seen(clockid_t clock, const void *from,
                                            struct timespec *to)
 {
-    if (!goes(clock) || (atomic_load(&state) >= RUNS &&
-                         !sw_callers_program(from)))
+    if (!goes(clock) ||
+        (atomic_load(&state) >= RUNS && !sw_callers_program(from)))
         return false;
     int64_t ns = sw_clocks_seen(clock);
     *to = (struct timespec){(time_t)(ns / NS), (long)(ns % NS)};
@@ -188,9 +191,9 @@ SW_API int gettimeofday(struct timeval *restrict to, void *restrict zone)
     if (plain() || !seen(CLOCK_REALTIME, CALLER(), &t)) {
         gettimeofday_t real = atomic_load_explicit(&next.gettimeofday,
                                                    memory_order_relaxed);
-        return sw_likely(real) ? real(to, zone)
-                               : (int)ask_kernel(SYS_gettimeofday, (long)to,
-                                                 (long)zone);
+        return sw_likely(real)
+                   ? real(to, zone)
+                   : (int)ask_kernel(SYS_gettimeofday, (long)to, (long)zone);
     }
     *to = (struct timeval){t.tv_sec, t.tv_nsec / 1000};
     return 0;
@@ -229,13 +232,11 @@ static void look_up(void)
 {
     atomic_store(&next.gettimeofday,
                  (gettimeofday_t)(uintptr_t)dlsym(RTLD_NEXT, "gettimeofday"));
-    atomic_store(&next.time,
-                 (time_call_t)(uintptr_t)dlsym(RTLD_NEXT, "time"));
+    atomic_store(&next.time, (time_call_t)(uintptr_t)dlsym(RTLD_NEXT, "time"));
     atomic_store(&next.timespec_get,
                  (timespec_get_t)(uintptr_t)dlsym(RTLD_NEXT, "timespec_get"));
     atomic_store(&next.clock_gettime,
-                 (clock_gettime_t)(uintptr_t)dlsym(RTLD_NEXT,
-                                                   "clock_gettime"));
+                 (clock_gettime_t)(uintptr_t)dlsym(RTLD_NEXT, "clock_gettime"));
 }
 
 void sw_clocks_start(void)
@@ -284,8 +285,7 @@ static void in_child(void)
         return;
     for (int i = 0; i < CLOCKS; i++)
         if (goes(i))
-            clocks.ahead[i] = clocks.base[i] + clocks.forks -
-                              sw_clocks_real(i);
+            clocks.ahead[i] = clocks.base[i] + clocks.forks - sw_clocks_real(i);
     atomic_store(&state, CHILD);
 }
 

@@ -70,10 +70,10 @@ void sw_waits_look_up(void)
 }
 
 /* A constructor before ours has called: look now. */
-#define READY(field)                                                    \
-    do {                                                                \
-        if (sw_unlikely(!next.field))                                   \
-            sw_waits_look_up();                                         \
+#define READY(field)                  \
+    do {                              \
+        if (sw_unlikely(!next.field)) \
+            sw_waits_look_up();       \
     } while (false)
 
 #define CALLER() __builtin_extract_return_addr(__builtin_return_address(0))
@@ -144,8 +144,8 @@ static int sleep_until(clockid_t clock, const struct timespec *until,
     struct timespec t = moment(time);
     sw_clocks_sleeps(time);
     int result = virtual
-        ? next.clock_nanosleep(CLOCK_MONOTONIC, 0, &t, NULL)
-        : next.clock_nanosleep(clock, TIMER_ABSTIME, until, NULL);
+                     ? next.clock_nanosleep(CLOCK_MONOTONIC, 0, &t, NULL)
+                     : next.clock_nanosleep(clock, TIMER_ABSTIME, until, NULL);
     if (result == 0 || result == EINTR)
         slept(time, result, begin);
     return result;
@@ -233,7 +233,7 @@ SW_API int poll(struct pollfd *what, nfds_t n, int ms)
 /* A moment, as it is waited for. */
 typedef struct {
     struct timespec real;
-    int64_t time;               /* ns from now */
+    int64_t time; /* ns from now */
 } until_t;
 
 static until_t until(clockid_t clock, const struct timespec *at,
@@ -280,7 +280,7 @@ SW_API int pthread_cond_clockwait(pthread_cond_t *restrict condition,
 {
     const void *from = CALLER();
     READY(cond_clockwait);
-    if (sw_unlikely(!next.cond_clockwait))      /* glibc before 2.30 */
+    if (sw_unlikely(!next.cond_clockwait)) /* glibc before 2.30 */
         return EINVAL;
     if (sw_likely(!sw_clocks_sleep(from)) || !good(at))
         return next.cond_clockwait(condition, mutex, clock, at);
@@ -308,7 +308,7 @@ SW_API int sem_clockwait(sem_t *restrict semaphore, clockid_t clock,
 {
     const void *from = CALLER();
     READY(sem_clockwait);
-    if (sw_unlikely(!next.sem_clockwait)) {     /* glibc before 2.30 */
+    if (sw_unlikely(!next.sem_clockwait)) { /* glibc before 2.30 */
         errno = EINVAL;
         return -1;
     }

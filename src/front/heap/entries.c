@@ -264,8 +264,8 @@ SW_API void *calloc(size_t n, size_t size)
 /* A block that another process may have made (node/parcel.h). */
 static inline bool may_be_parcel(void)
 {
-    return sw_unlikely(atomic_load_explicit(&sw_parcel_any,
-                                            memory_order_relaxed));
+    return sw_unlikely(
+        atomic_load_explicit(&sw_parcel_any, memory_order_relaxed));
 }
 
 SW_API void free(void *p)
@@ -402,8 +402,7 @@ static bool is_power(size_t n)
  * wrong with the arguments in its own way. */
 static void *big_aligned(size_t align, size_t size)
 {
-    return is_big(size) && is_power(align) ? sw_arena_alloc(size, align)
-                                           : NULL;
+    return is_big(size) && is_power(align) ? sw_arena_alloc(size, align) : NULL;
 }
 
 SW_API void *memalign(size_t align, size_t size)

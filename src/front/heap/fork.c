@@ -92,6 +92,7 @@ SW_API int clone(int (*run)(void *), void *stack, int flags, void *with, ...)
     pid_t *child_id = va_arg(more, pid_t *);
     va_end(more);
     return flags & (CLONE_VM | CLONE_SETTLS) || !run || !stack
-        ? real(run, stack, flags, with, parent_id, local, child_id)
-        : sw_arena_clone(real, run, stack, flags, with, parent_id, child_id);
+               ? real(run, stack, flags, with, parent_id, local, child_id)
+               : sw_arena_clone(real, run, stack, flags, with, parent_id,
+                                child_id);
 }

@@ -50,8 +50,8 @@ void *sw_heap_real_madvise(void)
 #define MADV_WIPEONFORK 18
 #define MADV_KEEPONFORK 19
 #endif
-#define DONTNEED_LOCKED 24      /* Linux 5.18 */
-#define GUARD_INSTALL 102       /* Linux 6.13 */
+#define DONTNEED_LOCKED 24 /* Linux 5.18 */
+#define GUARD_INSTALL 102  /* Linux 6.13 */
 
 typedef int advise_t(void *, size_t, int);
 
@@ -65,7 +65,8 @@ static int of_child(void *p, size_t n, int advice, sw_arena_said_child_t what,
         return real(p, n, advice);
     while (at < end) {
         bool done;
-        size_t some = sw_arena_said_of_child(at, (size_t)(end - at), what, &done);
+        size_t some = sw_arena_said_of_child(at, (size_t)(end - at), what,
+                                             &done);
         if (!done && real(at, some, advice))
             return -1;
         at += some;
@@ -79,7 +80,7 @@ SW_API int madvise(void *p, size_t n, int advice)
     *(void **)&real = sw_heap_real_madvise();
     int rc;
     switch (advice) {
-    case MADV_FREE:                     /* shared memory knows it not */
+    case MADV_FREE: /* shared memory knows it not */
         sw_show_drop(p, n);
         return real(p, n, advice);
     case MADV_DONTNEED:
@@ -91,26 +92,19 @@ SW_API int madvise(void *p, size_t n, int advice)
         if (!rc)
             sw_show_drop(p, n);
         return rc;
-    case MADV_HUGEPAGE:
-        sw_arena_said_huge(p, n);
-        return real(p, n, advice);
+    case MADV_HUGEPAGE: sw_arena_said_huge(p, n); return real(p, n, advice);
     case MADV_DONTDUMP:
     case MADV_NOHUGEPAGE:
-    case MADV_MERGEABLE:
-        sw_said(p, n);
-        return real(p, n, advice);
+    case MADV_MERGEABLE: sw_said(p, n); return real(p, n, advice);
     case MADV_WIPEONFORK:
         sw_said(p, n);
         return of_child(p, n, advice, SW_SAID_WIPE, real);
-    case MADV_KEEPONFORK:
-        return of_child(p, n, advice, SW_SAID_KEEP, real);
+    case MADV_KEEPONFORK: return of_child(p, n, advice, SW_SAID_KEEP, real);
     case MADV_DONTFORK:
         sw_said(p, n);
         return of_child(p, n, advice, SW_SAID_LEAVE_OUT, real);
-    case MADV_DOFORK:
-        return of_child(p, n, advice, SW_SAID_TAKE_ALONG, real);
-    default:                            /* hints, and undoing */
-        return real(p, n, advice);
+    case MADV_DOFORK: return of_child(p, n, advice, SW_SAID_TAKE_ALONG, real);
+    default: /* hints, and undoing */ return real(p, n, advice);
     }
 }
 

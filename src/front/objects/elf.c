@@ -34,19 +34,21 @@ static bool read_dynamic(const ElfW(Dyn) *dynamic, sw_object_t *to)
     for (const ElfW(Dyn) *d = dynamic; d->d_tag != DT_NULL; d++) {
         const void *p = at(to->base, d->d_un.d_ptr);
         switch (d->d_tag) {
-        case DT_SYMTAB:   to->symbols = p; break;
-        case DT_STRTAB:   to->strings = p; break;
+        case DT_SYMTAB: to->symbols = p; break;
+        case DT_STRTAB: to->strings = p; break;
         case DT_GNU_HASH: to->gnu_hash = p; break;
-        case DT_HASH:     to->hash = p; break;
-        case DT_VERSYM:   to->versions = p; break;
-        case DT_RELA:     to->rela = p; break;
-        case DT_JMPREL:   to->jmprel = p; break;
+        case DT_HASH: to->hash = p; break;
+        case DT_VERSYM: to->versions = p; break;
+        case DT_RELA: to->rela = p; break;
+        case DT_JMPREL: to->jmprel = p; break;
         case DT_RELASZ:
-            to->rela_count = d->d_un.d_val / sizeof(ElfW(Rela)); break;
+            to->rela_count = d->d_un.d_val / sizeof(ElfW(Rela));
+            break;
         case DT_PLTRELSZ:
-            to->jmprel_count = d->d_un.d_val / sizeof(ElfW(Rela)); break;
+            to->jmprel_count = d->d_un.d_val / sizeof(ElfW(Rela));
+            break;
         case DT_RELACOUNT: to->rela_relative = d->d_un.d_val; break;
-        case DT_SONAME:   soname = d->d_un.d_val; break;
+        case DT_SONAME: soname = d->d_un.d_val; break;
         }
     }
     if (!to->symbols || !to->strings)
@@ -57,14 +59,14 @@ static bool read_dynamic(const ElfW(Dyn) *dynamic, sw_object_t *to)
 
 static bool read_object(const struct dl_phdr_info *info, sw_object_t *to)
 {
-    *to = (sw_object_t){
-        .path = info->dlpi_name ? info->dlpi_name : "",
-        .base = info->dlpi_addr, .phdr = info->dlpi_phdr,
-        .phnum = info->dlpi_phnum};
+    *to = (sw_object_t){.path = info->dlpi_name ? info->dlpi_name : "",
+                        .base = info->dlpi_addr,
+                        .phdr = info->dlpi_phdr,
+                        .phnum = info->dlpi_phnum};
     for (int i = 0; i < to->phnum; i++)
         if (to->phdr[i].p_type == PT_DYNAMIC)
-            return read_dynamic((const void *)(to->base +
-                                               to->phdr[i].p_vaddr), to);
+            return read_dynamic((const void *)(to->base + to->phdr[i].p_vaddr),
+                                to);
     return false;
 }
 
@@ -81,8 +83,8 @@ static iterate_t *libcs_iterate(void)
         object = (sw_object_t){.path = m->l_name, .base = m->l_addr};
         if (m->l_ld && read_dynamic(m->l_ld, &object) &&
             sw_object_address(&object, "gnu_get_libc_version")) {
-            iterate_t *found =
-                (iterate_t *)sw_object_address(&object, "dl_iterate_phdr");
+            iterate_t *found = (iterate_t *)sw_object_address(
+                &object, "dl_iterate_phdr");
             if (found)
                 return found;
         }
@@ -113,13 +115,12 @@ static int visit(struct dl_phdr_info *info, size_t size, void *context)
     struct walk *walk = context;
     sw_object_t object;
 
-    return read_object(info, &object) ? walk->each(&object, walk->context)
-                                      : 0;
+    return read_object(info, &object) ? walk->each(&object, walk->context) : 0;
 }
 
 int sw_objects_walk(int (*each)(const sw_object_t *, void *), void *context)
 {
-    struct walk walk = { each, context };
+    struct walk walk = {each, context};
 
     return iterate(visit, &walk);
 }
@@ -140,7 +141,7 @@ uint64_t sw_objects_generation(void)
 
 sw_name_t sw_name(const char *text)
 {
-    sw_name_t name = { text, 5381, 0 };
+    sw_name_t name = {text, 5381, 0};
 
     for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
         name.gnu = name.gnu * 33 + *c;
@@ -159,7 +160,8 @@ static bool matches(const sw_object_t *object, uint32_t i,
 
     return symbol->st_shndx != SHN_UNDEF && symbol->st_value != 0 &&
            !(object->versions && (object->versions[i] & 0x8000)) &&
-           sw_elf_text_order(object->strings + symbol->st_name, name->text) == 0;
+           sw_elf_text_order(object->strings + symbol->st_name, name->text) ==
+               0;
 }
 
 /* DT_GNU_HASH: bucket count, first hashed symbol, Bloom filter's words and
@@ -237,8 +239,9 @@ size_t sw_object_symbols(const sw_object_t *object)
     if (!table)
         return 0;
     uint32_t first = table[1], last = 0;
-    const uint32_t *bucket =
-        (const uint32_t *)((const ElfW(Addr) *)(table + 4) + table[2]);
+    const uint32_t *bucket = (const uint32_t *)((const ElfW(Addr) *)(table +
+                                                                     4) +
+                                                table[2]);
     const uint32_t *chain = bucket + table[0];
     for (uint32_t b = 0; b < table[0]; b++)
         if (bucket[b] > last)
@@ -269,7 +272,7 @@ int sw_object_writable(const sw_object_t *object, void *p, size_t n,
                          (segment->p_flags & PF_X ? PROT_EXEC : 0);
         } else if (segment->p_type == PT_GNU_RELRO) {
             protection = PROT_READ;
-            break;                  /* comes after all PT_LOAD entries */
+            break; /* comes after all PT_LOAD entries */
         }
     }
     if (protection & PROT_WRITE)

@@ -23,20 +23,20 @@
 #include <link.h>
 
 typedef struct {
-    const char *path;               /* "" for the program itself            */
-    const char *soname;             /* DT_SONAME, or the path's last part   */
-    uintptr_t base;                 /* what to add to addresses in the file */
+    const char *path;   /* "" for the program itself */
+    const char *soname; /* DT_SONAME, or the path's last part */
+    uintptr_t base;     /* what to add to addresses in the file */
     const ElfW(Phdr) *phdr;
     int phnum;
     const ElfW(Dyn) *dynamic;
     const ElfW(Sym) *symbols;
     const char *strings;
-    const uint32_t *gnu_hash;       /* one of the two may be NULL           */
+    const uint32_t *gnu_hash; /* one of the two may be NULL */
     const uint32_t *hash;
-    const ElfW(Half) *versions;     /* may be NULL                          */
+    const ElfW(Half) *versions; /* may be NULL */
     const ElfW(Rela) *rela, *jmprel;
     size_t rela_count, jmprel_count;
-    size_t rela_relative;           /* how many of rela need no symbol      */
+    size_t rela_relative; /* how many of rela need no symbol */
 } sw_object_t;
 
 /* A symbol's name with its hash, computed once for lookups in many objects. */

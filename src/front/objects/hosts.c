@@ -30,7 +30,7 @@ static int look_for_host(const sw_object_t *object, void *context)
 
 int sw_hosts_find(sw_object_t *hosts)
 {
-    struct found found = { hosts, 0 };
+    struct found found = {hosts, 0};
 
     sw_objects_walk(look_for_host, &found);
     return found.count;
@@ -150,7 +150,7 @@ static int collect(const sw_object_t *object, void *context)
 
 int sw_hosts_companions(const sw_object_t *host, sw_object_t *companions)
 {
-    struct family family = { host, companions, 0 };
+    struct family family = {host, companions, 0};
 
     sw_objects_walk(collect, &family);
     return family.count;

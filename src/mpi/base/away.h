@@ -29,9 +29,9 @@ static inline void sw_away_end(const bool *gone)
 }
 
 /* From here to the end of the block the host may keep this thread, if so. */
-#define SW_AWAY_IF(may_stay) \
-    __attribute__((cleanup(sw_away_end), unused)) const bool sw_gone = \
-        (may_stay) && sw_away_go()
+#define SW_AWAY_IF(may_stay)                      \
+    __attribute__((cleanup(sw_away_end), unused)) \
+    const bool sw_gone = (may_stay) && sw_away_go()
 #define SW_AWAY SW_AWAY_IF(true)
 
 #endif

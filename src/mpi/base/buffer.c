@@ -80,8 +80,10 @@ void sw_unpack(const char *data, void *user, int64_t count,
 static void describe(sw_buffer_t *b, const void *user, int64_t count,
                      const sw_datatype_t *type, MPI_Comm comm)
 {
-    *b = (sw_buffer_t){.user = (void *)(uintptr_t)user, .count = count,
-                       .type = type, .comm = comm,
+    *b = (sw_buffer_t){.user = (void *)(uintptr_t)user,
+                       .count = count,
+                       .type = type,
+                       .comm = comm,
                        .bytes = (size_t)count * type->size};
     bool away = count && sw_out_of_reach(user, type);
     if (sw_unlikely(away))

@@ -18,7 +18,7 @@
 typedef struct {
     sw_data_t data;
     size_t bytes;
-    void *temporary;        /* to be freed; NULL: `data` is the user's  */
+    void *temporary; /* to be freed; NULL: `data` is the user's */
     void *user;
     int64_t count;
     const sw_datatype_t *type;
@@ -47,7 +47,7 @@ void sw_unpack(const char *data, void *user, int64_t count,
 /* Is a buffer missing for so many elements? Those of a type with gaps may lie
  * at MPI_BOTTOM, which is NULL. */
 static inline bool sw_buffer_missing(const void *buffer, int64_t count,
-                              const sw_datatype_t *d)
+                                     const sw_datatype_t *d)
 {
     return !buffer && count && d->dense && d->size;
 }
@@ -55,8 +55,8 @@ static inline bool sw_buffer_missing(const void *buffer, int64_t count,
 /* Can `count` elements at `buffer` take part? False: the host is to judge, or
  * has raised its error already (*result tells). */
 static inline bool sw_buffer_usable(const void *buffer, int64_t count,
-                             MPI_Datatype type, MPI_Comm comm,
-                             const sw_datatype_t **d, int *result)
+                                    MPI_Datatype type, MPI_Comm comm,
+                                    const sw_datatype_t **d, int *result)
 {
     *d = sw_datatype(type, comm, result);
     return *d && count >= 0 && buffer != MPI_IN_PLACE &&
@@ -65,7 +65,7 @@ static inline bool sw_buffer_usable(const void *buffer, int64_t count,
 
 /* Where element `n` of a buffer starts. MPI_BOTTOM may be NULL. */
 static inline void *sw_buffer_element(const void *user, int64_t n,
-                               const sw_datatype_t *type)
+                                      const sw_datatype_t *type)
 {
     return (void *)((intptr_t)user + n * type->extent);
 }

@@ -16,8 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-sw_registry_cache_t sw_comm_cache[SW_COMMS_CACHED] =
-    SW_REGISTRY_EMPTY(SW_COMMS_CACHED);
+sw_registry_cache_t sw_comm_cache[SW_COMMS_CACHED] = SW_REGISTRY_EMPTY(
+    SW_COMMS_CACHED);
 static sw_registry_t comms = SW_REGISTRY(sw_comm_t, sw_comm_cache);
 _Atomic bool sw_windows_made;
 
@@ -182,16 +182,17 @@ static sw_reason_t why_not(sw_comm_t *c, bool inter)
     }
     if (meeting == SW_ROSTER_APART && c->members && !c->apart)
         say_why(c, "not on one node");
-    return meeting == SW_ROSTER_FOREIGN ? SW_REASON_FOREIGN
-         : meeting == SW_ROSTER_APART && !c->apart ? SW_REASON_APART : SW_OURS;
+    return meeting == SW_ROSTER_FOREIGN              ? SW_REASON_FOREIGN
+           : meeting == SW_ROSTER_APART && !c->apart ? SW_REASON_APART
+                                                     : SW_OURS;
 }
 
 static int attribute(void)
 {
     pthread_mutex_lock(&comms.lock);
     if (comms.keyval == MPI_KEYVAL_INVALID)
-        host.Comm_create_keyval(copy_attribute, delete_attribute,
-                                &comms.keyval, NULL);
+        host.Comm_create_keyval(copy_attribute, delete_attribute, &comms.keyval,
+                                NULL);
     pthread_mutex_unlock(&comms.lock);
     return comms.keyval;
 }
@@ -201,8 +202,11 @@ static int attribute(void)
 static sw_comm_t *meet(MPI_Comm comm)
 {
     int inter = 0;
-    sw_comm_t new = {.handle = comm, .context_id = comm == MPI_COMM_WORLD,
-                     .holds = 1, .pairs = SW_TALLY(SW_TALLY_LIMIT)}, *c;
+    sw_comm_t new = {.handle = comm,
+                     .context_id = comm == MPI_COMM_WORLD,
+                     .holds = 1,
+                     .pairs = SW_TALLY(SW_TALLY_LIMIT)},
+              *c;
     if (host.Comm_test_inter(comm, &inter) != MPI_SUCCESS)
         return NULL;
     host.Comm_size(comm, &new.n);
@@ -297,8 +301,9 @@ static void meet_apart(sw_comm_t *c)
         return;
     }
     say_why(c, why);
-    c->reason = why == sw_span_full ? SW_REASON_FULL
-              : why == sw_span_alone ? SW_REASON_SPAN : SW_REASON_APART;
+    c->reason = why == sw_span_full    ? SW_REASON_FULL
+                : why == sw_span_alone ? SW_REASON_SPAN
+                                       : SW_REASON_APART;
 }
 
 /* Set the shared block up: a decision that every member takes from the same
@@ -326,8 +331,7 @@ static void meet_members(sw_comm_t *c)
     if (c->sequence) {
         sw_wait_progress = sw_progress;
     } else {
-        c->reason =
-            why == sw_agreement_full ? SW_REASON_FULL : SW_REASON_APART;
+        c->reason = why == sw_agreement_full ? SW_REASON_FULL : SW_REASON_APART;
         say_why(c, why);
         free(peer);
     }

@@ -23,21 +23,21 @@
 #include "progress.h"
 
 /* Why the host served a call: the columns of --stats. */
-#define SW_REASONS(X)                                               \
-    X(OFF, "switched off")                                          \
-    X(INTER, "intercommunicator")                                   \
-    X(ALONE, "one member")                                          \
-    X(FOREIGN, "members of another MPI_COMM_WORLD")                 \
-    X(APART, "members not on one node, or unreachable")             \
-    X(SPAN, "over several nodes, where the host's way wins")        \
-    X(FULL, "no room for one more communicator")                    \
-    X(OPERATION, "operation or type without a kernel")              \
-    X(TOPOLOGY, "no topology, or one for the host")                 \
-    X(DEVICE, "buffers in the memory of a device")                  \
-    X(LOST, "a member has died, or the communicator was revoked")   \
-    X(ENDS, "the communicator, or MPI, is ending")                  \
-    X(UNMET, "before the members' first blocking collective")       \
-    X(HELPER, "no thread to be had for a member's helper")          \
+#define SW_REASONS(X)                                             \
+    X(OFF, "switched off")                                        \
+    X(INTER, "intercommunicator")                                 \
+    X(ALONE, "one member")                                        \
+    X(FOREIGN, "members of another MPI_COMM_WORLD")               \
+    X(APART, "members not on one node, or unreachable")           \
+    X(SPAN, "over several nodes, where the host's way wins")      \
+    X(FULL, "no room for one more communicator")                  \
+    X(OPERATION, "operation or type without a kernel")            \
+    X(TOPOLOGY, "no topology, or one for the host")               \
+    X(DEVICE, "buffers in the memory of a device")                \
+    X(LOST, "a member has died, or the communicator was revoked") \
+    X(ENDS, "the communicator, or MPI, is ending")                \
+    X(UNMET, "before the members' first blocking collective")     \
+    X(HELPER, "no thread to be had for a member's helper")        \
     X(ARGUMENTS, "arguments for the host to judge")
 
 typedef enum {
@@ -45,15 +45,15 @@ typedef enum {
 #define X(id, text) SW_REASON_##id,
     SW_REASONS(X)
 #undef X
-    SW_REASON_COUNT
+        SW_REASON_COUNT
 } sw_reason_t;
 
 /* What a room above keeps of each communicator: c->part[place], from NULL on.
  */
 typedef struct {
-    int place;                  /* 0: not added yet                       */
-    void (*end)(void *part);    /* the communicator ends; NULL: no matter */
-    void (*free)(void *part);   /* no call needs the part any more; NULL  */
+    int place;                /* 0: not added yet */
+    void (*end)(void *part);  /* the communicator ends; NULL: no matter */
+    void (*free)(void *part); /* no call needs the part any more; NULL */
 } sw_comm_part_t;
 enum { SW_COMM_PARTS = 2 };
 
@@ -66,28 +66,28 @@ void sw_comm_parts_end(struct sw_comm *c);
 typedef struct sw_comm {
     sw_registered_t registered;
     MPI_Comm handle;
-    sw_sequence_t *sequence;    /* NULL: a span, or the host, for `reason` */
-    sw_sequence_t *lost;        /* what `sequence` was, until a member died */
+    sw_sequence_t *sequence; /* NULL: a span, or the host, for `reason` */
+    sw_sequence_t *lost;     /* what `sequence` was, until a member died */
     sw_reason_t reason;
     int n, me;
-    bool settled;               /* sequence, span and reason are final */
-    bool apart;                 /* the members live on several nodes */
-    bool over;                  /* the span serves no more */
-    sw_span_t *span;            /* or NULL */
+    bool settled;    /* sequence, span and reason are final */
+    bool apart;      /* the members live on several nodes */
+    bool over;       /* the span serves no more */
+    sw_span_t *span; /* or NULL */
     /* Of nonblocking collectives. NULL: none yet. */
     sw_slates_t *slates;
-    sw_team_t *team;            /* theirs, and of persistent ones         */
-    uint64_t persistent;        /* so many were initialized               */
-    sw_tally_t pairs;           /* partitioned messages: see comm_pair.h  */
-    uint64_t name;              /* drawn when the members met; 0: not yet */
+    sw_team_t *team;     /* theirs, and of persistent ones */
+    uint64_t persistent; /* so many were initialized */
+    sw_tally_t pairs;    /* partitioned messages: see comm_pair.h */
+    uint64_t name;       /* drawn when the members met; 0: not yet */
     /* See reach.h. */
-    _Atomic bool device;        /* a buffer of ours was a device's        */
-    uint64_t review;            /* the step of the next question          */
+    _Atomic bool device; /* a buffer of ours was a device's */
+    uint64_t review;     /* the step of the next question */
     /* Point to point; see mpi/p2p/near.h and context_id.c. */
-    uint64_t context_id;        /* 0: messages go through the host alone  */
-    int8_t near;                /* SW_NEAR_*                              */
-    sw_members_t *members;      /* see sw_comm_members; NULL: not asked yet */
-    void *_Atomic part[1 + SW_COMM_PARTS];      /* see sw_comm_part_t     */
+    uint64_t context_id;   /* 0: messages go through the host alone */
+    int8_t near;           /* SW_NEAR_* */
+    sw_members_t *members; /* see sw_comm_members; NULL: not asked yet */
+    void *_Atomic part[1 + SW_COMM_PARTS]; /* see sw_comm_part_t */
     /* A program may free a communicator with messages pending (MPI 4.1, 7.4.3).
      * Each of these holds the state, and so does the communicator. When it is
      * gone `handle` is MPI_COMM_NULL, and `handler` its last error handler. */
@@ -119,8 +119,7 @@ static inline void sw_comm_hold(sw_comm_t *c)
 
 static inline void sw_comm_drop(sw_comm_t *c)
 {
-    int left = sw_counter_add(&c->holds, -1, sw_threaded,
-                              memory_order_acq_rel);
+    int left = sw_counter_add(&c->holds, -1, sw_threaded, memory_order_acq_rel);
     if (sw_unlikely(left == 0))
         sw_comm_last(c);
 }
@@ -172,7 +171,8 @@ sw_reason_t sw_comm_why_no_slates(const sw_comm_t *c);
 static inline sw_reason_t sw_comm_no_slates(const sw_comm_t *c)
 {
     return sw_likely(c->slates && (c->sequence || !c->settled))
-               ? SW_OURS : sw_comm_why_no_slates(c);
+               ? SW_OURS
+               : sw_comm_why_no_slates(c);
 }
 /* They can, and the arguments are right: the shared memory for it. */
 sw_slates_t *sw_comm_slates_first(sw_comm_t *c);
@@ -186,7 +186,7 @@ static inline sw_slates_t *sw_comm_slates(sw_comm_t *c)
 typedef struct {
     sw_team_t *team;
     uint64_t name;
-    sw_slates_t *slates;        /* NULL: not yet */
+    sw_slates_t *slates; /* NULL: not yet */
 } sw_comm_apart_t;
 
 /* One is initialized: all members come here in the same order. */
@@ -198,8 +198,9 @@ void sw_comm_apart_end(sw_comm_apart_t *a);
  * span's. */
 static inline sw_sequence_t *sw_comm_near(const sw_comm_t *c)
 {
-    return c->sequence ? c->sequence
-         : c->span && !c->over ? c->span->sequence : NULL;
+    return c->sequence           ? c->sequence
+           : c->span && !c->over ? c->span->sequence
+                                 : NULL;
 }
 
 /* Leave it to the host from here on. */

@@ -22,7 +22,7 @@ static int end(MPI_Comm *comm, int (*how)(MPI_Comm *))
         before = sw_comm_leave(c, SW_REASON_ENDS);
     if (c)
         sw_comm_parts_end(c);
-    sw_comm_ending = handle;    /* a callback may end another one */
+    sw_comm_ending = handle; /* a callback may end another one */
     int result = how(comm);
     sw_comm_ending = outer;
     if (result != MPI_SUCCESS && c && c == sw_comm_look_up(handle))

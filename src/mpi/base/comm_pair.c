@@ -10,7 +10,7 @@
 static void out_of_memory(void)
 {
     sw_say("out of memory for a partitioned message");
-    abort();                    /* the other member counts it */
+    abort(); /* the other member counts it */
 }
 
 /* Which one from or to a member this is, with this tag. */
@@ -32,8 +32,9 @@ static bool is_able(int place)
 
 bool sw_comm_is_pair(sw_comm_t *c, int other)
 {
-    if (!c->context_id || c->reason == SW_REASON_INTER || c->reason == SW_REASON_FOREIGN ||
-        other < 0 || other >= c->n || !sw_comm_members(c))
+    if (!c->context_id || c->reason == SW_REASON_INTER ||
+        c->reason == SW_REASON_FOREIGN || other < 0 || other >= c->n ||
+        !sw_comm_members(c))
         return false;
     int place = sw_roster_place(c->members->rank[other]);
     const sw_place_t *p = place < 0 ? NULL : &sw_roster.at[place];
@@ -62,12 +63,12 @@ bool sw_comm_pair(sw_comm_t *c, int sender, int receiver, int tag,
         !sw_comm_is_pair(c, other))
         return false;
     uint64_t name = sw_members_mix(c->context_id,
-                             counted(c, c->me == sender, other, tag));
-    name = sw_members_mix(name,
-                    (uint64_t)(uint32_t)sender << 32 | (uint32_t)receiver);
-    *to = (sw_comm_pair_t){
-        .team = team_of(c->members->rank[sender], c->members->rank[receiver],
-                        c->me == receiver),
-        .name = sw_members_mix(name, (uint32_t)tag)};
+                                   counted(c, c->me == sender, other, tag));
+    name = sw_members_mix(name, (uint64_t)(uint32_t)sender << 32 |
+                                    (uint32_t)receiver);
+    *to = (sw_comm_pair_t){.team = team_of(c->members->rank[sender],
+                                           c->members->rank[receiver],
+                                           c->me == receiver),
+                           .name = sw_members_mix(name, (uint32_t)tag)};
     return true;
 }

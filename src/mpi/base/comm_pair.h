@@ -14,7 +14,7 @@
 #include "comm.h"
 
 typedef struct {
-    sw_team_t *team;            /* the sender is member 0; held             */
+    sw_team_t *team; /* the sender is member 0; held */
     uint64_t name;
 } sw_comm_pair_t;
 

@@ -33,7 +33,7 @@ static uint64_t drawn_name(void)
 {
     static _Atomic uint64_t count;
     uint64_t name = sw_members_mix((uint64_t)sw_roster.rank + 1,
-                             atomic_fetch_add(&count, 1));
+                                   atomic_fetch_add(&count, 1));
     return name > 1 ? name : 2;
 }
 
@@ -71,11 +71,12 @@ static uint64_t agreed_name(MPI_Comm comm, const int *near, int n, int me)
 
 static void name_it(MPI_Comm comm)
 {
-    sw_comm_t *c = comm != MPI_COMM_NULL && sw_roster.at &&
-                   sw_roster.places > 1 ? sw_comm_state(comm) : NULL;
-    const sw_members_t *all =
-        c && c->n > 1 && c->reason != SW_REASON_INTER ? sw_comm_members(c)
-                                                      : NULL;
+    sw_comm_t *c = comm != MPI_COMM_NULL && sw_roster.at && sw_roster.places > 1
+                       ? sw_comm_state(comm)
+                       : NULL;
+    const sw_members_t *all = c && c->n > 1 && c->reason != SW_REASON_INTER
+                                  ? sw_comm_members(c)
+                                  : NULL;
     if (!all || !all->all)
         return;
     SW_ARRAY(int, near, all->n);
@@ -84,7 +85,8 @@ static void name_it(MPI_Comm comm)
         c->context_id = agreed_name(comm, near, n, me);
 }
 
-int sw_context_id_give(int result, MPI_Comm parent, MPI_Comm fresh, MPI_Comm *made)
+int sw_context_id_give(int result, MPI_Comm parent, MPI_Comm fresh,
+                       MPI_Comm *made)
 {
     if (!made || fresh == parent)
         return result;

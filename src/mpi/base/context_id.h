@@ -12,6 +12,7 @@
  * refused the arguments, `fresh` still holds `parent`, whatever the result.
  * Else names the new communicator, and hands it to the program. All members
  * come here. Returns the result. */
-int sw_context_id_give(int result, MPI_Comm parent, MPI_Comm fresh, MPI_Comm *made);
+int sw_context_id_give(int result, MPI_Comm parent, MPI_Comm fresh,
+                       MPI_Comm *made);
 
 #endif

@@ -9,7 +9,7 @@
 
 typedef struct {
     const void *at;
-    size_t width;       /* 4 or 8 bytes each */
+    size_t width; /* 4 or 8 bytes each */
 } sw_vector_t;
 
 #define SW_VECTOR(array) ((sw_vector_t){(array), sizeof *(array)})

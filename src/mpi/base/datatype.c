@@ -13,22 +13,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-sw_registry_cache_t sw_datatype_cache[SW_DATATYPES_CACHED] =
-    SW_REGISTRY_EMPTY(SW_DATATYPES_CACHED);
+sw_registry_cache_t sw_datatype_cache[SW_DATATYPES_CACHED] = SW_REGISTRY_EMPTY(
+    SW_DATATYPES_CACHED);
 static sw_registry_t types = SW_REGISTRY(sw_datatype_t, sw_datatype_cache);
 
 /* Kernels for the predefined types ------------------------------------ */
 
 static int signed_of(size_t size)
 {
-    return size == 1 ? SW_INT8 : size == 2 ? SW_INT16
-           : size == 4 ? SW_INT32 : size == 8 ? SW_INT64 : -1;
+    return size == 1   ? SW_INT8
+           : size == 2 ? SW_INT16
+           : size == 4 ? SW_INT32
+           : size == 8 ? SW_INT64
+                       : -1;
 }
 
 static int unsigned_of(size_t size)
 {
-    return size == 1 ? SW_UINT8 : size == 2 ? SW_UINT16
-           : size == 4 ? SW_UINT32 : size == 8 ? SW_UINT64 : -1;
+    return size == 1   ? SW_UINT8
+           : size == 2 ? SW_UINT16
+           : size == 4 ? SW_UINT32
+           : size == 8 ? SW_UINT64
+                       : -1;
 }
 
 static int real_of(size_t size)
@@ -43,9 +49,9 @@ static int complex_of(size_t size)
 
 typedef struct {
     MPI_Datatype type;
-    int (*by_size)(size_t size);    /* or NULL: */
+    int (*by_size)(size_t size); /* or NULL: */
     int kernel;
-    size_t size;                    /* expected, for a fixed kernel */
+    size_t size; /* expected, for a fixed kernel */
 } predefined_t;
 
 #define FIXED(type, kernel, bytes) {type, NULL, kernel, bytes}
@@ -58,24 +64,34 @@ typedef struct {
 static int kernel_of(MPI_Datatype type, size_t size)
 {
     const predefined_t known[] = {
-        SIGNED(MPI_SIGNED_CHAR), SIGNED(MPI_SHORT), SIGNED(MPI_INT),
-        SIGNED(MPI_LONG), SIGNED(MPI_LONG_LONG_INT),
-        UNSIGNED(MPI_UNSIGNED_CHAR), UNSIGNED(MPI_UNSIGNED_SHORT),
-        UNSIGNED(MPI_UNSIGNED), UNSIGNED(MPI_UNSIGNED_LONG),
+        SIGNED(MPI_SIGNED_CHAR),
+        SIGNED(MPI_SHORT),
+        SIGNED(MPI_INT),
+        SIGNED(MPI_LONG),
+        SIGNED(MPI_LONG_LONG_INT),
+        UNSIGNED(MPI_UNSIGNED_CHAR),
+        UNSIGNED(MPI_UNSIGNED_SHORT),
+        UNSIGNED(MPI_UNSIGNED),
+        UNSIGNED(MPI_UNSIGNED_LONG),
         UNSIGNED(MPI_UNSIGNED_LONG_LONG),
-        SIGNED(MPI_INT8_T), SIGNED(MPI_INT16_T), SIGNED(MPI_INT32_T),
+        SIGNED(MPI_INT8_T),
+        SIGNED(MPI_INT16_T),
+        SIGNED(MPI_INT32_T),
         SIGNED(MPI_INT64_T),
-        UNSIGNED(MPI_UINT8_T), UNSIGNED(MPI_UINT16_T), UNSIGNED(MPI_UINT32_T),
+        UNSIGNED(MPI_UINT8_T),
+        UNSIGNED(MPI_UINT16_T),
+        UNSIGNED(MPI_UINT32_T),
         UNSIGNED(MPI_UINT64_T),
-        SIGNED(MPI_AINT), SIGNED(MPI_COUNT), SIGNED(MPI_OFFSET),
+        SIGNED(MPI_AINT),
+        SIGNED(MPI_COUNT),
+        SIGNED(MPI_OFFSET),
         FIXED(MPI_FLOAT, SW_FLOAT, sizeof(float)),
         FIXED(MPI_DOUBLE, SW_DOUBLE, sizeof(double)),
         FIXED(MPI_LONG_DOUBLE, SW_LONG_DOUBLE, sizeof(long double)),
         FIXED(MPI_C_BOOL, SW_C_BOOL, 1),
         FIXED(MPI_BYTE, SW_BYTE, 1),
         FIXED(MPI_C_FLOAT_COMPLEX, SW_COMPLEX_FLOAT, sizeof(float complex)),
-        FIXED(MPI_C_DOUBLE_COMPLEX, SW_COMPLEX_DOUBLE,
-              sizeof(double complex)),
+        FIXED(MPI_C_DOUBLE_COMPLEX, SW_COMPLEX_DOUBLE, sizeof(double complex)),
         FIXED(MPI_C_LONG_DOUBLE_COMPLEX, SW_COMPLEX_LONG_DOUBLE,
               sizeof(long double complex)),
         FIXED(MPI_FLOAT_INT, SW_PAIR_FLOAT_INT, 8),
@@ -89,7 +105,9 @@ static int kernel_of(MPI_Datatype type, size_t size)
         {MPI_DOUBLE_PRECISION, real_of, -1, 0},
         {MPI_COMPLEX, complex_of, -1, 0},
         {MPI_DOUBLE_COMPLEX, complex_of, -1, 0},
-        SIGNED(MPI_INTEGER1), SIGNED(MPI_INTEGER2), SIGNED(MPI_INTEGER4),
+        SIGNED(MPI_INTEGER1),
+        SIGNED(MPI_INTEGER2),
+        SIGNED(MPI_INTEGER4),
         SIGNED(MPI_INTEGER8),
         {MPI_REAL4, real_of, -1, 0},
         {MPI_REAL8, real_of, -1, 0},
@@ -105,8 +123,7 @@ static int kernel_of(MPI_Datatype type, size_t size)
         const predefined_t *k = &known[i];
         if (k->type != type)
             continue;
-        return k->by_size ? k->by_size(size) : k->size == size ? k->kernel
-                                                               : -1;
+        return k->by_size ? k->by_size(size) : k->size == size ? k->kernel : -1;
     }
     return -1;
 }
@@ -119,13 +136,14 @@ static int kernel_of_f90(MPI_Datatype type, size_t size)
         return -1;
     return combiner == MPI_COMBINER_F90_REAL      ? real_of(size)
            : combiner == MPI_COMBINER_F90_COMPLEX ? complex_of(size)
-           : combiner == MPI_COMBINER_F90_INTEGER ? signed_of(size) : -1;
+           : combiner == MPI_COMBINER_F90_INTEGER ? signed_of(size)
+                                                  : -1;
 }
 
 /* The table ------------------------------------------------------------ */
 
-static int copy_attribute(MPI_Datatype type, int key, void *extra,
-                          void *value, void *to, int *flag)
+static int copy_attribute(MPI_Datatype type, int key, void *extra, void *value,
+                          void *to, int *flag)
 {
     *flag = 0;
     return MPI_SUCCESS;
@@ -174,8 +192,7 @@ void sw_datatype_last(sw_datatype_t *d)
 int sw_MPI_Type_free(MPI_Datatype *type)
 {
     SW_INSIDE_LOCAL;
-    sw_datatype_t *d =
-        type ? sw_registry_find(&types, (uintptr_t)*type) : NULL;
+    sw_datatype_t *d = type ? sw_registry_find(&types, (uintptr_t)*type) : NULL;
     MPI_Datatype copy = MPI_DATATYPE_NULL;
     if (d && sw_unlikely(atomic_load(&d->users)) &&
         ((d->layout && !atomic_load(&d->bound)) ||
@@ -220,8 +237,8 @@ static int attribute(void)
 {
     pthread_mutex_lock(&types.lock);
     if (types.keyval == MPI_KEYVAL_INVALID)
-        host.Type_create_keyval(copy_attribute, delete_attribute,
-                                &types.keyval, NULL);
+        host.Type_create_keyval(copy_attribute, delete_attribute, &types.keyval,
+                                NULL);
     pthread_mutex_unlock(&types.lock);
     return types.keyval;
 }
@@ -241,8 +258,9 @@ static sw_datatype_t *meet(MPI_Datatype type, MPI_Comm comm, int *code)
     host.Type_get_extent(type, &lb, &extent);
     size_t size = sw_decode_bytes(type);
     bool named, fixed = sw_decode_predefined(type, &named);
-    int kernel = named ? kernel_of(type, size)
-                 : fixed ? kernel_of_f90(type, size) : -1;
+    int kernel = named   ? kernel_of(type, size)
+                 : fixed ? kernel_of_f90(type, size)
+                         : -1;
     sw_doubts_t doubts;
     sw_layout_t *layout = sw_decode(type, &doubts);
     bool plain = layout && size && !doubts.vague;
@@ -252,13 +270,16 @@ static sw_datatype_t *meet(MPI_Datatype type, MPI_Comm comm, int *code)
                             (named && size == 0 && extent == 0));
     if (kernel >= 0 && sw_type_bytes((sw_type_t)kernel) != (size_t)extent)
         kernel = -1;
-    sw_datatype_t new = {.handle = type, .size = size, .extent = extent,
-                         .kernel = kernel, .dense = dense,
-                         .predefined = fixed, .layout = layout,
+    sw_datatype_t new = {.handle = type,
+                         .size = size,
+                         .extent = extent,
+                         .kernel = kernel,
+                         .dense = dense,
+                         .predefined = fixed,
+                         .layout = layout,
                          .packs = plain && !doubts.odd};
     bool added;
-    sw_datatype_t *d =
-        sw_registry_put(&types, (uintptr_t)type, &new, &added);
+    sw_datatype_t *d = sw_registry_put(&types, (uintptr_t)type, &new, &added);
     if ((!d || !added) && layout)
         sw_layout_drop(layout);
     if (d && added && !fixed)

@@ -19,15 +19,15 @@
 typedef struct sw_datatype {
     sw_registered_t registered;
     MPI_Datatype handle;
-    size_t size;            /* bytes of data in an element                */
-    int64_t extent;         /* bytes from an element to the next          */
-    int kernel;             /* sw_type_t, or -1: no kernel for it         */
+    size_t size;    /* bytes of data in an element */
+    int64_t extent; /* bytes from an element to the next */
+    int kernel;     /* sw_type_t, or -1: no kernel for it */
     bool dense;
     bool predefined;
-    bool packs;             /* our packed form is the host's              */
+    bool packs; /* our packed form is the host's */
     /* In the profile's catalogue (mpi/calls/known_type.h); 0: not asked for. */
     _Atomic uint16_t number;
-    sw_layout_t *layout;    /* NULL: not understood, the host packs       */
+    sw_layout_t *layout; /* NULL: not understood, the host packs */
     /* What it is made of (mpi/rma/accumulate.c); NULL: not asked for. */
     const struct sw_datatype *_Atomic basic;
     /* Of a derived type: receives under way that were given it, and persistent
@@ -37,9 +37,9 @@ typedef struct sw_datatype {
      * operations). */
     _Atomic int users;
     _Atomic bool bound;
-    bool kept;              /* freed by the program, but not by its users */
-    bool gone;              /* ... and the host has forgotten it          */
-    bool over;              /* ... and so have its users                  */
+    bool kept; /* freed by the program, but not by its users */
+    bool gone; /* ... and the host has forgotten it */
+    bool over; /* ... and so have its users */
 } sw_datatype_t;
 
 void sw_datatype_last(sw_datatype_t *d);
@@ -61,8 +61,8 @@ static inline void sw_datatype_drop(const sw_datatype_t *type)
 /* What is known of `type`; NULL with *code set when the host finds it invalid
  * or not committed: it has then raised its error on `comm`. For
  * MPI_DATATYPE_NULL nothing is raised and *code is MPI_SUCCESS. */
-static inline const sw_datatype_t *sw_datatype(MPI_Datatype type,
-                                               MPI_Comm comm, int *code);
+static inline const sw_datatype_t *sw_datatype(MPI_Datatype type, MPI_Comm comm,
+                                               int *code);
 
 /* A communicator of this process alone, that no other code uses and that
  * returns errors; `other` where there is none (sessions only). */
@@ -85,8 +85,8 @@ static inline const sw_datatype_t *sw_datatype_cached(MPI_Datatype type)
                               (uintptr_t)type);
 }
 
-static inline const sw_datatype_t *sw_datatype(MPI_Datatype type,
-                                               MPI_Comm comm, int *code)
+static inline const sw_datatype_t *sw_datatype(MPI_Datatype type, MPI_Comm comm,
+                                               int *code)
 {
     const sw_datatype_t *d = sw_datatype_cached(type);
     *code = MPI_SUCCESS;

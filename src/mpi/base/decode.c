@@ -13,7 +13,7 @@
 typedef struct {
     int combiner;
     MPI_Count ni, na, nl, nd;
-    MPI_Aint *a;            /* all of them in one block, which begins here */
+    MPI_Aint *a; /* all of them in one block, which begins here */
     MPI_Count *l;
     MPI_Datatype *type;
     int *i;
@@ -55,8 +55,7 @@ static bool envelope(MPI_Datatype type, level_t *v)
 
 static bool contents(MPI_Datatype type, level_t *v)
 {
-    v->a = malloc((size_t)v->na * sizeof *v->a +
-                  (size_t)v->nl * sizeof *v->l +
+    v->a = malloc((size_t)v->na * sizeof *v->a + (size_t)v->nl * sizeof *v->l +
                   (size_t)v->nd * sizeof *v->type +
                   (size_t)v->ni * sizeof *v->i + 1);
     if (!v->a)
@@ -66,9 +65,8 @@ static bool contents(MPI_Datatype type, level_t *v)
     v->i = (int *)(void *)(v->type + v->nd);
 #ifdef SW_HAS_Type_get_envelope_c
     if (host.Type_get_envelope_c && host.Type_get_contents_c)
-        return host.Type_get_contents_c(type, v->ni, v->na, v->nl, v->nd,
-                                        v->i, v->a, v->l, v->type) ==
-               MPI_SUCCESS;
+        return host.Type_get_contents_c(type, v->ni, v->na, v->nl, v->nd, v->i,
+                                        v->a, v->l, v->type) == MPI_SUCCESS;
 #endif
     return host.Type_get_contents(type, (int)v->ni, (int)v->na, (int)v->nd,
                                   v->i, v->a, v->type) == MPI_SUCCESS;
@@ -140,8 +138,12 @@ static sw_layout_place_t pair(decode_t *d, size_t one, size_t at, size_t two)
 static bool vague(MPI_Datatype type)
 {
     const MPI_Datatype vague[] = {
-        MPI_PACKED, MPI_LONG_DOUBLE, MPI_LONG_DOUBLE_INT,
-        MPI_C_LONG_DOUBLE_COMPLEX, MPI_REAL16, MPI_COMPLEX32,
+        MPI_PACKED,
+        MPI_LONG_DOUBLE,
+        MPI_LONG_DOUBLE_INT,
+        MPI_C_LONG_DOUBLE_COMPLEX,
+        MPI_REAL16,
+        MPI_COMPLEX32,
 #ifdef MPI_CXX_LONG_DOUBLE_COMPLEX
         MPI_CXX_LONG_DOUBLE_COMPLEX,
 #endif
@@ -152,11 +154,14 @@ static bool vague(MPI_Datatype type)
     return false;
 }
 
-#define PAIR(TYPE) do {                                                 \
-        struct { TYPE value; int index; } p;                            \
-        return pair(d, sizeof p.value,                                  \
-                    (size_t)((char *)&p.index - (char *)&p),            \
-                    sizeof p.index);                                    \
+#define PAIR(TYPE)                                                            \
+    do {                                                                      \
+        struct {                                                              \
+            TYPE value;                                                       \
+            int index;                                                        \
+        } p;                                                                  \
+        return pair(d, sizeof p.value,                                        \
+                    (size_t)((char *)&p.index - (char *)&p), sizeof p.index); \
     } while (0)
 
 static sw_layout_place_t basic(decode_t *d, MPI_Datatype type)
@@ -198,7 +203,10 @@ static sw_layout_place_t indexed(decode_t *d, const level_t *v, int64_t count,
                                  int64_t fixed, MPI_Count lengths,
                                  bool addresses, MPI_Count at, int64_t unit)
 {
-    struct { int64_t length; sw_layout_place_t place; } made[LENGTHS] = {{0}};
+    struct {
+        int64_t length;
+        sw_layout_place_t place;
+    } made[LENGTHS] = {{0}};
     int64_t extent = extent_of(v->type[0]);
     sw_layout_place_t one = decode(d, v->type[0]);
     sw_layout_place_t *place = malloc((size_t)(count + 1) * sizeof *place);
@@ -232,9 +240,8 @@ static sw_layout_place_t structure(decode_t *d, const level_t *v)
     for (int64_t k = 0; k < count; k++) {
         int64_t length = count_at(v, 1 + k);
         sw_layout_place_t one = {0, 0};
-        if (length > 0)         /* of nothing, the type does not matter */
-            one = k && v->type[k] == v->type[k - 1] &&
-                          count_at(v, k) == length
+        if (length > 0) /* of nothing, the type does not matter */
+            one = k && v->type[k] == v->type[k - 1] && count_at(v, k) == length
                       ? sw_place_moved(place[k - 1],
                                        -address_at(v, 1 + count, k - 1))
                       : sw_build_repeat(d->b, length, extent_of(v->type[k]),
@@ -289,8 +296,8 @@ static sw_layout_place_t dealt(decode_t *d, sw_layout_place_t one,
     };
     part[0] = sw_place_moved(part[0], begin);
     if (rest && whole % of == me)
-        part[1] = sw_place_moved(
-            sw_build_repeat(d->b, rest, extent, one), begin + mine * step);
+        part[1] = sw_place_moved(sw_build_repeat(d->b, rest, extent, one),
+                                 begin + mine * step);
     return sw_build_list(d->b, 2, part);
 }
 
@@ -306,7 +313,7 @@ static sw_layout_place_t darray(decode_t *d, const level_t *v)
     sw_layout_place_t all = decode(d, v->type[0]);
     for (int k = 0; k < n; k++) {
         int at = dimension(order, n, k), below = ranks, me = rank;
-        for (int j = 0; j <= at; j++) {     /* the grid is row-major */
+        for (int j = 0; j <= at; j++) { /* the grid is row-major */
             below /= processes[j];
             if (j < at)
                 me %= below;
@@ -320,7 +327,8 @@ static sw_layout_place_t darray(decode_t *d, const level_t *v)
             of = 1;
         } else if (block == MPI_DISTRIBUTE_DFLT_DARG) {
             block = distribution[at] == MPI_DISTRIBUTE_BLOCK
-                        ? (size + of - 1) / of : 1;
+                        ? (size + of - 1) / of
+                        : 1;
         }
         if (block <= 0)
             return unknown(d);
@@ -337,32 +345,23 @@ static sw_layout_place_t construct(decode_t *d, const level_t *v)
     int64_t n = v->nl || v->ni ? count_at(v, 0) : 0;
     switch (v->combiner) {
     case MPI_COMBINER_DUP:
-    case MPI_COMBINER_RESIZED:
-        return decode(d, of);
-    case MPI_COMBINER_CONTIGUOUS:
-        return vector(d, 1, n, 0, of);
+    case MPI_COMBINER_RESIZED: return decode(d, of);
+    case MPI_COMBINER_CONTIGUOUS: return vector(d, 1, n, 0, of);
     case MPI_COMBINER_VECTOR:
-        return vector(d, n, count_at(v, 1), count_at(v, 2) * extent_of(of),
-                      of);
+        return vector(d, n, count_at(v, 1), count_at(v, 2) * extent_of(of), of);
     case MPI_COMBINER_HVECTOR:
         return vector(d, n, count_at(v, 1), address_at(v, 2, 0), of);
     case MPI_COMBINER_INDEXED:
         return indexed(d, v, n, -1, 1, false, 1 + n, extent_of(of));
-    case MPI_COMBINER_HINDEXED:
-        return indexed(d, v, n, -1, 1, true, 1 + n, 1);
+    case MPI_COMBINER_HINDEXED: return indexed(d, v, n, -1, 1, true, 1 + n, 1);
     case MPI_COMBINER_INDEXED_BLOCK:
-        return indexed(d, v, n, count_at(v, 1), 0, false, 2,
-                       extent_of(of));
+        return indexed(d, v, n, count_at(v, 1), 0, false, 2, extent_of(of));
     case MPI_COMBINER_HINDEXED_BLOCK:
         return indexed(d, v, n, count_at(v, 1), 0, true, 2, 1);
-    case MPI_COMBINER_STRUCT:
-        return structure(d, v);
-    case MPI_COMBINER_SUBARRAY:
-        return subarray(d, v);
-    case MPI_COMBINER_DARRAY:
-        return darray(d, v);
-    default:
-        return unknown(d);
+    case MPI_COMBINER_STRUCT: return structure(d, v);
+    case MPI_COMBINER_SUBARRAY: return subarray(d, v);
+    case MPI_COMBINER_DARRAY: return darray(d, v);
+    default: return unknown(d);
     }
 }
 

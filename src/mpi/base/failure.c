@@ -80,7 +80,6 @@ int sw_failure_raise(MPI_Comm comm)
         sw_os_yield();
     }
     if (sw_failure_told)
-        code = host.Iprobe(rank, MPI_ANY_TAG, comm, &flag,
-                           MPI_STATUS_IGNORE);
+        code = host.Iprobe(rank, MPI_ANY_TAG, comm, &flag, MPI_STATUS_IGNORE);
     return code != MPI_SUCCESS ? code : sw_raise(comm, MPI_ERR_OTHER);
 }

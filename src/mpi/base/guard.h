@@ -36,11 +36,12 @@ static inline void sw_guard_leave(const int *before)
 /* From here to the end of the block, calls are the host's, which waits for no
  * other rank in them. An exception that an error handler throws leaves the
  * block as well. */
-#define SW_INSIDE_LOCAL \
-    __attribute__((cleanup(sw_guard_leave), unused)) const int sw_before = sw_guard_enter()
+#define SW_INSIDE_LOCAL                              \
+    __attribute__((cleanup(sw_guard_leave), unused)) \
+    const int sw_before = sw_guard_enter()
 /* The same, but the host may wait. */
 #define SW_INSIDE \
-    SW_AWAY; \
+    SW_AWAY;      \
     SW_INSIDE_LOCAL
 
 /* For the generated wrappers: one written by hand takes its place. */

@@ -53,7 +53,7 @@ static inline size_t sw_host_handle_mix(uint64_t handle)
 }
 
 /* What we may define, with the header's own prototypes. */
-#define SW_HOST_PROC(name) \
+#define SW_HOST_PROC(name)                       \
     extern __typeof__(PMPI_##name) sw_MPI_##name \
         __attribute__((visibility("hidden")));
 #include "host.inc"

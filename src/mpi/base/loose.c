@@ -8,7 +8,7 @@
 #define ALIGNED 64
 
 void sw_loose_span(const sw_datatype_t *d, int64_t count, int64_t *low,
-                      int64_t *high)
+                   int64_t *high)
 {
     MPI_Count at = 0, extent = 0;
     if (d->layout) {

@@ -12,14 +12,14 @@
 #include "datatype.h"
 
 typedef struct {
-    void *at;               /* of element 0                                */
-    void *room;             /* to be freed                                 */
+    void *at;   /* of element 0 */
+    void *room; /* to be freed */
 } sw_loose_t;
 
 /* From the first byte of `count` elements to behind the last, as seen from
  * element 0. */
 void sw_loose_span(const sw_datatype_t *d, int64_t count, int64_t *low,
-                      int64_t *high);
+                   int64_t *high);
 
 /* Room for n elements, where `packed` (NULL: nothing) goes. */
 sw_loose_t sw_loose(const sw_datatype_t *type, size_t n, const void *packed);

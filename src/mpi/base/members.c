@@ -43,8 +43,8 @@ static bool alike(const sw_members_t *a, const sw_members_t *b)
 
 sw_members_t *sw_members_of(MPI_Group group, int n)
 {
-    sw_members_t *mine = calloc(1, sizeof *mine +
-                                       (size_t)n * sizeof *mine->rank);
+    sw_members_t *mine = calloc(1,
+                                sizeof *mine + (size_t)n * sizeof *mine->rank);
     if (mine)
         mine->n = n;
     if (!mine || !translate(group, mine)) {

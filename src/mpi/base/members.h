@@ -12,11 +12,11 @@
 
 typedef struct sw_members {
     struct sw_members *next;
-    uint64_t hash;              /* of the ranks, alike on all ranks        */
+    uint64_t hash; /* of the ranks, alike on all ranks */
     int holds;
     int n;
-    bool all;                   /* every member has a rank                 */
-    int rank[];                 /* in MPI_COMM_WORLD, or -1                */
+    bool all;   /* every member has a rank */
+    int rank[]; /* in MPI_COMM_WORLD, or -1 */
 } sw_members_t;
 
 /* A good mix of two words, alike on all ranks. */

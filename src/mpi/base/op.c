@@ -10,13 +10,13 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#define LOOSE_MAX ((size_t)4096)    /* elements that are loose at a time */
+#define LOOSE_MAX ((size_t)4096) /* elements that are loose at a time */
 
 /* Users' operations that collectives hold. */
 typedef struct held {
     MPI_Op op;
     int holds;
-    bool freed;             /* by the program */
+    bool freed; /* by the program */
     struct held *next;
 } held_t;
 
@@ -25,12 +25,19 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static int predefined_op(MPI_Op op)
 {
-    return op == MPI_SUM ? SW_SUM : op == MPI_MAX ? SW_MAX
-           : op == MPI_MIN ? SW_MIN : op == MPI_PROD ? SW_PROD
-           : op == MPI_LAND ? SW_LAND : op == MPI_LOR ? SW_LOR
-           : op == MPI_LXOR ? SW_LXOR : op == MPI_BAND ? SW_BAND
-           : op == MPI_BOR ? SW_BOR : op == MPI_BXOR ? SW_BXOR
-           : op == MPI_MINLOC ? SW_MINLOC : op == MPI_MAXLOC ? SW_MAXLOC : -1;
+    return op == MPI_SUM      ? SW_SUM
+           : op == MPI_MAX    ? SW_MAX
+           : op == MPI_MIN    ? SW_MIN
+           : op == MPI_PROD   ? SW_PROD
+           : op == MPI_LAND   ? SW_LAND
+           : op == MPI_LOR    ? SW_LOR
+           : op == MPI_LXOR   ? SW_LXOR
+           : op == MPI_BAND   ? SW_BAND
+           : op == MPI_BOR    ? SW_BOR
+           : op == MPI_BXOR   ? SW_BXOR
+           : op == MPI_MINLOC ? SW_MINLOC
+           : op == MPI_MAXLOC ? SW_MAXLOC
+                              : -1;
 }
 
 /* MPI_Reduce_local takes an int: more elements take several calls. */

@@ -17,10 +17,10 @@
 #include "coll/reducer.h"
 
 typedef struct {
-    sw_reducer_t reducer;   /* first: the callback casts back */
+    sw_reducer_t reducer; /* first: the callback casts back */
     MPI_Op op;
     const sw_datatype_t *type;
-    bool packed;            /* the operands are, since the type has gaps */
+    bool packed; /* the operands are, since the type has gaps */
 } sw_operation_t;
 
 /* False: the host serves (no kernel, no data, or a user's operation without

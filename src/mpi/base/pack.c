@@ -38,7 +38,8 @@ static const sw_datatype_t *packs(const void *user, int64_t count,
                                   int64_t *bytes)
 {
     const sw_datatype_t *d = NULL;
-    if (sw_control_accelerating() && user && user != MPI_IN_PLACE && data && at >= 0)
+    if (sw_control_accelerating() && user && user != MPI_IN_PLACE && data &&
+        at >= 0)
         d = known(type, comm);
     if (!d || !d->packs || count <= 0 ||
         __builtin_mul_overflow(count, (int64_t)d->size, bytes) ||
@@ -49,8 +50,8 @@ static const sw_datatype_t *packs(const void *user, int64_t count,
 }
 
 bool sw_pack_into(const void *inbuf, int64_t incount, MPI_Datatype datatype,
-               void *outbuf, int64_t outsize, int64_t *position,
-               MPI_Comm comm)
+                  void *outbuf, int64_t outsize, int64_t *position,
+                  MPI_Comm comm)
 {
     int64_t bytes;
     const sw_datatype_t *d = packs(inbuf, incount, datatype, outbuf, outsize,
@@ -63,8 +64,8 @@ bool sw_pack_into(const void *inbuf, int64_t incount, MPI_Datatype datatype,
 }
 
 bool sw_pack_from(const void *inbuf, int64_t insize, int64_t *position,
-                 void *outbuf, int64_t outcount, MPI_Datatype datatype,
-                 MPI_Comm comm)
+                  void *outbuf, int64_t outcount, MPI_Datatype datatype,
+                  MPI_Comm comm)
 {
     int64_t bytes;
     const sw_datatype_t *d = packs(outbuf, outcount, datatype, inbuf, insize,

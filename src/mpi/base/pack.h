@@ -8,10 +8,10 @@
 #include "host.h"
 
 bool sw_pack_into(const void *inbuf, int64_t incount, MPI_Datatype datatype,
-               void *outbuf, int64_t outsize, int64_t *position,
-               MPI_Comm comm);
+                  void *outbuf, int64_t outsize, int64_t *position,
+                  MPI_Comm comm);
 bool sw_pack_from(const void *inbuf, int64_t insize, int64_t *position,
-                 void *outbuf, int64_t outcount, MPI_Datatype datatype,
-                 MPI_Comm comm);
+                  void *outbuf, int64_t outcount, MPI_Datatype datatype,
+                  MPI_Comm comm);
 
 #endif

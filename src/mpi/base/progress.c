@@ -34,8 +34,7 @@ void sw_progress_end(MPI_Comm comm)
  * it is made on a private one. (Open MPI has one progress for all.) */
 static bool drive_with_failures(void)
 {
-    static __thread uint64_t asked
-        __attribute__((tls_model("initial-exec")));
+    static __thread uint64_t asked __attribute__((tls_model("initial-exec")));
     int flag, rank;
     host.Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, sw_datatype_comm(current), &flag,
                 MPI_STATUS_IGNORE);

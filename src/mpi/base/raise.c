@@ -15,7 +15,7 @@ static void see_nothing(MPI_Comm *comm, int *code, ...)
  * making one, at the first need. */
 static bool host_settles(void)
 {
-    static _Atomic int known;           /* 0: not yet, 1: no, 2: yes */
+    static _Atomic int known; /* 0: not yet, 1: no, 2: yes */
     int is = atomic_load(&known);
     if (is)
         return is == 2;

@@ -39,8 +39,8 @@ static void message(const void *from, int64_t count, MPI_Datatype type,
     int me;
     pthread_mutex_lock(&one);
     host.Comm_rank(own, &me);
-    host.Sendrecv(from, (int)count, type, me, 0, to, (int)room, as, me, 0,
-                  own, MPI_STATUS_IGNORE);
+    host.Sendrecv(from, (int)count, type, me, 0, to, (int)room, as, me, 0, own,
+                  MPI_STATUS_IGNORE);
     pthread_mutex_unlock(&one);
 }
 
@@ -55,8 +55,8 @@ void sw_reach_copy(const void *from, void *to, int64_t count,
     }
 }
 
-void sw_reach_pack(const void *user, int64_t count,
-                   const sw_datatype_t *type, char *data, MPI_Comm comm)
+void sw_reach_pack(const void *user, int64_t count, const sw_datatype_t *type,
+                   char *data, MPI_Comm comm)
 {
     int64_t group = group_of(type);
     for (int64_t i = 0; i < count; i += group) {
@@ -74,7 +74,8 @@ void sw_reach_unpack(const char *data, void *user, int64_t count,
     for (int64_t i = 0; i < count; i += group) {
         int64_t n = count - i < group ? count - i : group;
         message(data + (size_t)i * type->size, n * (int64_t)type->size,
-                MPI_PACKED, sw_buffer_element(user, i, type), n, type->handle, comm);
+                MPI_PACKED, sw_buffer_element(user, i, type), n, type->handle,
+                comm);
     }
 }
 

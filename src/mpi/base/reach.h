@@ -29,8 +29,7 @@
 bool sw_out_of_reach_slow(const void *user, const sw_datatype_t *type);
 
 /* Are elements of `type` at `user` out of the processor's reach? */
-static inline bool sw_out_of_reach(const void *user,
-                                   const sw_datatype_t *type)
+static inline bool sw_out_of_reach(const void *user, const sw_datatype_t *type)
 {
     return sw_device_possible() && sw_out_of_reach_slow(user, type);
 }
@@ -38,8 +37,8 @@ static inline bool sw_out_of_reach(const void *user,
 /* Let the host copy `count` elements between the two kinds of memory. */
 void sw_reach_copy(const void *from, void *to, int64_t count,
                    const sw_datatype_t *type, MPI_Comm comm);
-void sw_reach_pack(const void *user, int64_t count,
-                   const sw_datatype_t *type, char *data, MPI_Comm comm);
+void sw_reach_pack(const void *user, int64_t count, const sw_datatype_t *type,
+                   char *data, MPI_Comm comm);
 void sw_reach_unpack(const char *data, void *user, int64_t count,
                      const sw_datatype_t *type, MPI_Comm comm);
 
@@ -60,8 +59,8 @@ void sw_reach_review(sw_comm_t *c);
 typedef struct {
     const void *in;
     void *out;
-    void *in_copy, *out_copy;       /* to be freed, or NULL                  */
-    void *user;                     /* where the result belongs              */
+    void *in_copy, *out_copy; /* to be freed, or NULL */
+    void *user;               /* where the result belongs */
     int64_t outs;
     const sw_datatype_t *type;
     bool packed;
@@ -76,8 +75,13 @@ static inline void sw_operands(sw_operands_t *o, const void *in, int64_t ins,
                                const sw_datatype_t *type, bool packed,
                                MPI_Comm comm)
 {
-    *o = (sw_operands_t){.in = in, .out = out, .user = out, .outs = outs,
-                         .type = type, .packed = packed, .comm = comm};
+    *o = (sw_operands_t){.in = in,
+                         .out = out,
+                         .user = out,
+                         .outs = outs,
+                         .type = type,
+                         .packed = packed,
+                         .comm = comm};
     if (sw_device_possible() || packed)
         sw_operands_slow(o, ins);
 }

@@ -49,8 +49,7 @@ void *sw_registry_put(sw_registry_t *r, uintptr_t key, const void *state,
         s = malloc(r->bytes);
     if (s && *added) {
         /* A reader with a stale entry of the cache looks at the key alone. */
-        memcpy(s + 1, (const sw_registered_t *)state + 1,
-               r->bytes - sizeof *s);
+        memcpy(s + 1, (const sw_registered_t *)state + 1, r->bytes - sizeof *s);
         s->key = key;
         s->next = *bucket(r, key);
         *bucket(r, key) = s;

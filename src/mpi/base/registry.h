@@ -23,8 +23,8 @@
 
 /* The first member of a state. */
 typedef struct sw_registered {
-    uintptr_t key;                  /* the handle, or SW_NO_KEY           */
-    struct sw_registered *next;     /* in the table, or in the spare list */
+    uintptr_t key;              /* the handle, or SW_NO_KEY */
+    struct sw_registered *next; /* in the table, or in the spare list */
 } sw_registered_t;
 
 /* Of no object: neither an address nor an integer. */
@@ -36,20 +36,21 @@ extern sw_registered_t sw_registry_nobody __attribute__((visibility("hidden")));
 typedef _Atomic(sw_registered_t *) sw_registry_cache_t;
 
 typedef struct {
-    pthread_mutex_t lock;           /* of all below, and free for the owner */
+    pthread_mutex_t lock; /* of all below, and free for the owner */
     sw_registered_t *table[SW_REGISTRY_BUCKETS], *spare;
-    size_t bytes;                   /* of a state                           */
+    size_t bytes; /* of a state */
     sw_registry_cache_t *cache;
-    size_t places;                  /* of the cache, a power of two         */
-    int keyval;                     /* of the attribute                     */
+    size_t places; /* of the cache, a power of two */
+    int keyval;    /* of the attribute */
 } sw_registry_t;
 
-#define SW_REGISTRY(TYPE, CACHE)                                        \
-    {.lock = PTHREAD_MUTEX_INITIALIZER, .bytes = sizeof(TYPE),          \
-     .cache = CACHE, .places = sizeof(CACHE) / sizeof(CACHE)[0],        \
+#define SW_REGISTRY(TYPE, CACHE)                 \
+    {.lock = PTHREAD_MUTEX_INITIALIZER,          \
+     .bytes = sizeof(TYPE),                      \
+     .cache = CACHE,                             \
+     .places = sizeof(CACHE) / sizeof(CACHE)[0], \
      .keyval = MPI_KEYVAL_INVALID}
-#define SW_REGISTRY_EMPTY(PLACES)                                       \
-    {[0 ... (PLACES) - 1] = &sw_registry_nobody}
+#define SW_REGISTRY_EMPTY(PLACES) {[0 ...(PLACES) - 1] = &sw_registry_nobody}
 
 /* From the cache, or NULL. */
 static inline void *sw_registry_cached(sw_registry_cache_t *cache,

@@ -51,7 +51,7 @@ void sw_roster_measure_crowd(void)
     int mine = sw_os_affinity(mask, SW_CARD_MASK);
     double crowd = sw_peer_crowd();
     /* Unbound ranks all share all cores, met or not. */
-    static _Atomic long online;     /* a file is read to find it out */
+    static _Atomic long online; /* a file is read to find it out */
     if (!atomic_load(&online))
         atomic_store(&online, sysconf(_SC_NPROCESSORS_ONLN));
     if (mine >= atomic_load(&online)) {
@@ -216,7 +216,9 @@ int sw_roster_place_far(int rank)
             high = middle;
     }
     return low < sw_roster.places && sw_roster.at &&
-           sw_roster.at[low].said.rank == rank ? low : -1;
+                   sw_roster.at[low].said.rank == rank
+               ? low
+               : -1;
 }
 
 int sw_roster_near_ranks(void)

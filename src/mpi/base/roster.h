@@ -27,35 +27,35 @@
 /* The facts about itself that a rank tells the others of its node. A room that
  * is switched off leaves its fields zero. */
 typedef struct {
-    sw_introduction_t self;     /* card.control_span is 0: shares nothing  */
-    uint64_t mailbox;           /* in its segment (match/mailbox.h), or 0  */
-    uint64_t board;             /* in its segment: profile/record/board.h  */
-    int32_t rank;               /* in MPI_COMM_WORLD                       */
+    sw_introduction_t self; /* card.control_span is 0: shares nothing */
+    uint64_t mailbox;       /* in its segment (match/mailbox.h), or 0 */
+    uint64_t board;         /* in its segment: profile/record/board.h */
+    int32_t rank;           /* in MPI_COMM_WORLD */
     uint32_t version;
-    uint32_t messages;          /* are some of its messages ours? (link.h) */
+    uint32_t messages; /* are some of its messages ours? (link.h) */
 } sw_hello_t;
 
 typedef struct {
     sw_hello_t said;
-    sw_peer_t *peer;            /* NULL: not attached                      */
+    sw_peer_t *peer; /* NULL: not attached */
     /* SW_AGREE_* bits: what this rank reaches of it, what it reaches of this
      * rank, and what it reaches of all the ranks on its virtual node. */
     uint8_t reach, reached, reaches_all;
 } sw_place_t;
 
 typedef struct {
-    MPI_Comm comm;      /* of the node's ranks, hidden from the program;
-                           MPI_COMM_NULL: the host names no node          */
-    int places;         /* 0: no handshake                                */
-    int place;          /* of this rank                                   */
-    int ranks, rank;    /* in MPI_COMM_WORLD                              */
-    int first, run;     /* the rank at place 0, and how many places from
-                           there on have consecutive ranks                */
-    int node;           /* the first rank in MPI_COMM_WORLD on this node, or
-                           on this rank's virtual one                     */
-    int level;          /* MPI_THREAD_*                                   */
-    bool spawned;       /* by another job's MPI_Comm_spawn                */
-    sw_place_t *at;     /* [places]                                       */
+    MPI_Comm comm;   /* of the node's ranks, hidden from the program;
+                           MPI_COMM_NULL: the host names no node */
+    int places;      /* 0: no handshake */
+    int place;       /* of this rank */
+    int ranks, rank; /* in MPI_COMM_WORLD */
+    int first, run;  /* the rank at place 0, and how many places from
+                           there on have consecutive ranks */
+    int node;        /* the first rank in MPI_COMM_WORLD on this node, or
+                           on this rank's virtual one */
+    int level;       /* MPI_THREAD_* */
+    bool spawned;    /* by another job's MPI_Comm_spawn */
+    sw_place_t *at;  /* [places] */
 } sw_roster_t;
 
 extern sw_roster_t sw_roster __attribute__((visibility("hidden")));
@@ -95,8 +95,9 @@ static inline int sw_roster_place(int rank)
 static inline bool sw_roster_is_near(int rank)
 {
     int place = sw_roster_place(rank);
-    return place >= 0 && sw_roster.at[place].said.self.virtual_node ==
-                         sw_roster.at[sw_roster.place].said.self.virtual_node;
+    return place >= 0 &&
+           sw_roster.at[place].said.self.virtual_node ==
+               sw_roster.at[sw_roster.place].said.self.virtual_node;
 }
 
 /* Counts the ranks there, this one among them. */
@@ -105,10 +106,10 @@ int sw_roster_near_ranks(void);
 /* Where the members of a communicator are, by their ranks in MPI_COMM_WORLD:
  * alike on all of them, without communication. */
 typedef enum {
-    SW_ROSTER_UNKNOWN,  /* the members have to find out by themselves      */
-    SW_ROSTER_FOREIGN,  /* one has no rank in MPI_COMM_WORLD               */
-    SW_ROSTER_APART,    /* not all of them are on this node                */
-    SW_ROSTER_MET,      /* all reach each other                            */
+    SW_ROSTER_UNKNOWN, /* the members have to find out by themselves */
+    SW_ROSTER_FOREIGN, /* one has no rank in MPI_COMM_WORLD */
+    SW_ROSTER_APART,   /* not all of them are on this node */
+    SW_ROSTER_MET,     /* all reach each other */
 } sw_roster_meeting_t;
 sw_roster_meeting_t sw_roster_meeting(const sw_members_t *members);
 

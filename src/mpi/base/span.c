@@ -26,10 +26,10 @@ void sw_span_counts(int *now, int *peak)
 /* The members on this node: their introductions, and what is agreed on. */
 typedef struct {
     int n, me;
-    uint32_t agreed;            /* SW_AGREE_* bits                        */
-    int *rank;                  /* [n] in the communicator                */
-    sw_introduction_t *all;     /* [n]                                    */
-    sw_peer_t **peer;           /* [n]; the team's later                  */
+    uint32_t agreed;        /* SW_AGREE_* bits */
+    int *rank;              /* [n] in the communicator */
+    sw_introduction_t *all; /* [n] */
+    sw_peer_t **peer;       /* [n]; the team's later */
 } near_t;
 
 static void find_near(near_t *near, const sw_members_t *members, int me)
@@ -41,8 +41,8 @@ static void find_near(near_t *near, const sw_members_t *members, int me)
     near->rank = sw_array_zeroed(n, sizeof *near->rank);
     near->all = sw_array_zeroed(n, sizeof *near->all);
     near->peer = sw_array_zeroed(n, sizeof *near->peer);
-    sw_members_t *these =
-        sw_array_zeroed(1, sizeof *these + n * sizeof *these->rank);
+    sw_members_t *these = sw_array_zeroed(1, sizeof *these +
+                                                 n * sizeof *these->rank);
     for (int i = 0; i < members->n; i++) {
         if (!sw_roster_is_near(members->rank[i]))
             continue;
@@ -80,7 +80,7 @@ static bool take_place(void)
  * their nodes. */
 typedef struct {
     int32_t name;
-    int number;                 /* -1: free */
+    int number; /* -1: free */
 } name_t;
 
 static int number_of(name_t *table, size_t size, int32_t name, int *next)
@@ -140,7 +140,8 @@ static uint32_t machine_hash(void)
 
 static void answer(sw_span_answer_t *to, const near_t *near)
 {
-    *to = (sw_span_answer_t){.node = sw_roster.node, .machine = machine_hash(),
+    *to = (sw_span_answer_t){.node = sw_roster.node,
+                             .machine = machine_hash(),
                              .ways = sw_span_ways_hash()};
     sw_roster_measure_crowd();
     to->crowded = sw_wait_crowded();
@@ -168,11 +169,12 @@ static const char *objection(const sw_span_t *s,
     *tuned = alike && answers[0].ways;
     if (!alike && s->me == 0)
         sw_say_once(&said, "the nodes have different files of ways: give all "
-                    "the same one with --ways FILE (the built-in table "
-                    "serves)");
-    return !(ok & SW_SPAN_ABLE) ? "a member cannot share memory on its node"
-         : s->nodes == s->n ? sw_span_alone
-         : !(ok & SW_SPAN_ROOM) ? sw_span_full : NULL;
+                           "the same one with --ways FILE (the built-in table "
+                           "serves)");
+    return !(ok & SW_SPAN_ABLE)   ? "a member cannot share memory on its node"
+           : s->nodes == s->n     ? sw_span_alone
+           : !(ok & SW_SPAN_ROOM) ? sw_span_full
+                                  : NULL;
 }
 
 /* How many of the communicator's ranks and nodes are on this machine, which may
@@ -210,12 +212,11 @@ static sw_sequence_t *open_sequence(const sw_span_t *s, near_t *near,
                                     const sw_span_answer_t *answers)
 {
     const sw_span_answer_t *leader = &answers[s->rank[s->first[s->node]]];
-    sw_team_t *team = sw_team_make(near->all, near->n, near->me, near->peer,
-                                   near->agreed & SW_AGREE_ARENA,
-                                   near->agreed & SW_AGREE_CMA,
-                                   leader->crowded);
+    sw_team_t *team = sw_team_make(
+        near->all, near->n, near->me, near->peer, near->agreed & SW_AGREE_ARENA,
+        near->agreed & SW_AGREE_CMA, leader->crowded);
     sw_sequence_t *seq = sw_sequence_open(team, leader->offset);
-    near->peer = NULL;          /* the team's */
+    near->peer = NULL; /* the team's */
     sw_team_drop(team);
     return seq;
 }
@@ -254,8 +255,10 @@ sw_span_t *sw_span_adopt(MPI_Comm comm, int me, const sw_members_t *members,
     if (!*why) {
         measure_machine(s, answers);
         s->sequence = open_sequence(s, &near, answers);
-        sw_span_shape_t shape = {.nodes = s->nodes, .ranks = s->fullest,
-                                 .lanes = s->lanes, .tuned = tuned};
+        sw_span_shape_t shape = {.nodes = s->nodes,
+                                 .ranks = s->fullest,
+                                 .lanes = s->lanes,
+                                 .tuned = tuned};
         for (int i = 0; i < s->n; i++)
             shape.crowded |= answers[i].crowded != 0;
         sw_span_ways_fill(&s->ways, s->any, &shape);

@@ -33,21 +33,21 @@
 #define SW_SPAN_MEMBERS_MAX (1 << 20)
 
 typedef struct sw_span {
-    sw_sequence_t *sequence;    /* of the members on this node             */
-    MPI_Comm lane;              /* MPI_COMM_NULL: this member has none     */
-    int n, me;                  /* of the communicator                     */
-    int nodes, node;            /* how many; this member's                 */
-    int here, mine;             /* members on this node; this one's number */
+    sw_sequence_t *sequence; /* of the members on this node */
+    MPI_Comm lane;           /* MPI_COMM_NULL: this member has none */
+    int n, me;               /* of the communicator */
+    int nodes, node;         /* how many; this member's */
+    int here, mine;          /* members on this node; this one's number */
     int lanes;
-    int fullest;                /* members on the node that has most       */
-    bool ordered;               /* ranks ascend from node to node          */
-    bool cramped;               /* this machine has more nodes than cores  */
-    uint64_t calls;             /* served so far; alike on all members     */
-    int *first;                 /* [nodes + 1] of each node in `rank`      */
-    int *rank;                  /* [n] by node, then by number there       */
-    int *node_of, *number_of;   /* [n] by rank                             */
+    int fullest;              /* members on the node that has most */
+    bool ordered;             /* ranks ascend from node to node */
+    bool cramped;             /* this machine has more nodes than cores */
+    uint64_t calls;           /* served so far; alike on all members */
+    int *first;               /* [nodes + 1] of each node in `rank` */
+    int *rank;                /* [n] by node, then by number there */
+    int *node_of, *number_of; /* [n] by rank */
     sw_span_ways_t ways;
-    bool any[SW_COLL_COUNT];    /* is some size of it not the host's?      */
+    bool any[SW_COLL_COUNT]; /* is some size of it not the host's? */
 } sw_span_t;
 
 static inline int sw_span_members(const sw_span_t *s, int node)
@@ -57,8 +57,8 @@ static inline int sw_span_members(const sw_span_t *s, int node)
 
 static inline bool sw_span_is_forced(void)
 {
-    return sw_unlikely(atomic_load_explicit(&sw_forced_way,
-                                            memory_order_relaxed));
+    return sw_unlikely(
+        atomic_load_explicit(&sw_forced_way, memory_order_relaxed));
 }
 
 /* The way of a collective of `bytes` bytes by signature: alike on all members
@@ -82,12 +82,12 @@ enum { SW_SPAN_ABLE = 1, SW_SPAN_ROOM = 2 };
 
 /* What each member tells all others. */
 typedef struct {
-    uint64_t offset;            /* a leader's: its team's sequence         */
-    uint64_t ways;              /* hash of its table of ways               */
-    int32_t node;               /* a rank in MPI_COMM_WORLD stands for it  */
-    uint32_t machine;           /* hash of what is the same on one machine */
-    uint32_t ok;                /* SW_SPAN_* bits: it can take part        */
-    uint32_t crowded;           /* its node has more ranks than cores      */
+    uint64_t offset;  /* a leader's: its team's sequence */
+    uint64_t ways;    /* hash of its table of ways */
+    int32_t node;     /* a rank in MPI_COMM_WORLD stands for it */
+    uint32_t machine; /* hash of what is the same on one machine */
+    uint32_t ok;      /* SW_SPAN_* bits: it can take part */
+    uint32_t crowded; /* its node has more ranks than cores */
 } sw_span_answer_t;
 
 /* Meets the members of `comm`: the world ranks `members`. Every member

@@ -84,10 +84,10 @@ static bool find_file(char *to, size_t room)
 }
 
 /* One rank speaks: most jobs have one file for all. */
-#define SAY(...)                    \
-    do {                            \
-        if (sw_roster.rank == 0)    \
-            sw_say(__VA_ARGS__);    \
+#define SAY(...)                 \
+    do {                         \
+        if (sw_roster.rank == 0) \
+            sw_say(__VA_ARGS__); \
     } while (0)
 
 static void parse(const char *path, const char *text)
@@ -113,13 +113,14 @@ static void read_file(void)
     int n = sw_os_read_text(path, text, FILE_MAX);
     if (n >= (int)FILE_MAX - 1)
         SAY("%s is larger than %zu bytes: write it anew with straightway bench "
-            "collectives --tune (the built-in table serves)", path, FILE_MAX);
+            "collectives --tune (the built-in table serves)",
+            path, FILE_MAX);
     else if (n >= 0)
         parse(path, text);
     else if (*sw_settings.ways || (errno != ENOENT && errno != ENOTDIR))
         SAY("%s cannot be read (%s): name a file that straightway bench "
-            "collectives --tune wrote (the built-in table serves)", path,
-            strerror(errno));
+            "collectives --tune wrote (the built-in table serves)",
+            path, strerror(errno));
     free(text);
 }
 
@@ -136,7 +137,8 @@ static sw_way_t able(sw_way_t way, sw_collective_t id, int ranks, int lanes)
 {
     return way == SW_WAY_LANES &&
                    !(lanes == ranks && lanes > 1 && has_lanes[id])
-        ? SW_WAY_LEADERS : way;
+               ? SW_WAY_LEADERS
+               : way;
 }
 
 static sw_way_t built_in_way(sw_collective_t id, size_t bytes, bool crowded)
@@ -149,19 +151,20 @@ void sw_span_ways_fill(sw_span_ways_t *to, bool *any,
                        const sw_span_shape_t *shape)
 {
     const sw_span_entry_t *entry = shape->tuned
-        ? sw_span_table_find(&tuned, shape->nodes, shape->ranks) : NULL;
+                                       ? sw_span_table_find(
+                                             &tuned, shape->nodes, shape->ranks)
+                                       : NULL;
     for (int id = 0; id < SW_COLL_COUNT; id++) {
         any[id] = false;
         for (int c = 0; c < SW_SPAN_SIZES; c++) {
             sw_way_t way = entry ? (sw_way_t)entry->ways.way[id][c]
                                  : SW_WAY_UNSAID;
             size_t bytes = c ? (size_t)1 << (c - 1) : 0;
-            to->way[id][c] = (uint8_t)(
-                way == SW_WAY_UNSAID
-                    ? built_in_way((sw_collective_t)id, bytes,
-                                   shape->crowded)
-                    : able(way, (sw_collective_t)id, shape->ranks,
-                           shape->lanes));
+            to->way[id][c] = (uint8_t)(way == SW_WAY_UNSAID
+                                           ? built_in_way((sw_collective_t)id,
+                                                          bytes, shape->crowded)
+                                           : able(way, (sw_collective_t)id,
+                                                  shape->ranks, shape->lanes));
             any[id] |= to->way[id][c] != SW_WAY_HOST;
         }
     }

@@ -38,8 +38,8 @@ static inline void sw_status_set_bytes(MPI_Status *status, size_t bytes)
     status->_ucount = bytes;
 #elif defined(MPICH_NUMVERSION) && !defined(MPI_ABI)
     status->count_lo = (int)(uint32_t)bytes;
-    status->count_hi_and_cancelled =
-        (int)(bytes >> 32 << 1) | (status->count_hi_and_cancelled & 1);
+    status->count_hi_and_cancelled = (int)(bytes >> 32 << 1) |
+                                     (status->count_hi_and_cancelled & 1);
 #else
     sw_status_set_bytes_by_host(status, bytes);
 #endif

@@ -43,7 +43,7 @@ typedef struct alike {
     uint64_t hash;
     const int32_t *ranges;
     uint32_t range_count;
-    uint64_t communicators;     /* made of them so far */
+    uint64_t communicators; /* made of them so far */
 } alike_t;
 
 /* NULL: no memory. With the lock held, as the next. */
@@ -92,13 +92,14 @@ static void derive(const char *how, const char *parent,
     snprintf(name, SW_CATALOG_NAME, "%s%s of %.40s", how, again, parent);
 }
 
-static void name_it(const sw_known_comm_t *c, const char *how,
-                    MPI_Comm parent, char name[SW_CATALOG_NAME])
+static void name_it(const sw_known_comm_t *c, const char *how, MPI_Comm parent,
+                    char name[SW_CATALOG_NAME])
 {
     sw_known_comm_t *from = parent != MPI_COMM_NULL ? sw_known_comm(parent)
                                                     : NULL;
-    const sw_catalog_entry_t *e =
-        from ? sw_catalog(SW_CATALOG_COMMUNICATORS, from->number) : NULL;
+    const sw_catalog_entry_t *e = from ? sw_catalog(SW_CATALOG_COMMUNICATORS,
+                                                    from->number)
+                                       : NULL;
     if (c->handle == MPI_COMM_WORLD)
         strcpy(name, "MPI_COMM_WORLD");
     else if (c->handle == MPI_COMM_SELF)
@@ -137,8 +138,9 @@ static void look(sw_known_comm_t *c, sw_comm_t *state,
     if (!c->id && these && those && own->all && others->all) {
         /* Between groups, both must find the same. */
         uint64_t a = these->hash, b = those->hash;
-        alike_t *both = !c->inter ? these
-            : alike(sw_board_key(a < b ? a : b, a < b ? b : a));
+        alike_t *both = !c->inter
+                            ? these
+                            : alike(sw_board_key(a < b ? a : b, a < b ? b : a));
         if (both)
             c->id = sw_board_key(both->hash, both->communicators++);
     }
@@ -171,10 +173,16 @@ static sw_known_comm_t *meet(const char *how, MPI_Comm parent, MPI_Comm comm,
     if (!c)
         return NULL;
     host.Comm_test_inter(comm, &inter);
-    *c = (sw_known_comm_t){.handle = comm, .id = id, .n = state->n,
-                           .me = state->me, .targets = state->n,
-                           .inter = inter, .outs = -1, .ins = -1,
-                           .context = -1, .aside = -1};
+    *c = (sw_known_comm_t){.handle = comm,
+                           .id = id,
+                           .n = state->n,
+                           .me = state->me,
+                           .targets = state->n,
+                           .inter = inter,
+                           .outs = -1,
+                           .ins = -1,
+                           .context = -1,
+                           .aside = -1};
     sw_catalog_entry_t entry = {.size = (uint64_t)c->n, .rank = c->me};
     look(c, state, &entry);
     look_for_nodes(c);
@@ -237,8 +245,8 @@ void sw_known_comm_rename(MPI_Comm comm, const char *name)
 static void tell_neighbours(const sw_known_comm_t *c)
 {
     int n = c->ins + c->outs;
-    sw_catalog_neighbours_t *near =
-        sw_profile_memory(sizeof *near + (size_t)n * sizeof *near->rank);
+    sw_catalog_neighbours_t *near = sw_profile_memory(
+        sizeof *near + (size_t)n * sizeof *near->rank);
     if (!near)
         return;
     near->ins = (uint32_t)c->ins;

@@ -28,26 +28,26 @@
 typedef struct {
     MPI_Comm handle;
     uint64_t id;
-    uint64_t collectives;       /* begun so far                           */
-    uint64_t windows;           /* made so far                            */
-    const sw_members_t *own;    /* the own group; NULL: not known         */
-    const int *world;           /* ranks in MPI_COMM_WORLD of those that
+    uint64_t collectives;    /* begun so far */
+    uint64_t windows;        /* made so far */
+    const sw_members_t *own; /* the own group; NULL: not known */
+    const int *world;        /* ranks in MPI_COMM_WORLD of those that
                                  * messages go to (the remote group); NULL:
-                                 * not known                              */
-    int n, me;                  /* own group                              */
-    int targets;                /* messages go to these: n, or remote size */
-    int away;                   /* of these, on other nodes: how many, and
-                                 * the first and the last of them         */
+                                 * not known */
+    int n, me;               /* own group */
+    int targets;             /* messages go to these: n, or remote size */
+    int away;                /* of these, on other nodes: how many, and
+                                 * the first and the last of them */
     int first_away, last_away;
     bool inter;
-    uint16_t number;            /* in the catalogue                       */
-    int outs, ins;              /* neighbours; -1: not asked yet          */
-    int *in;                    /* [ins] the members received from, and
-                                 * behind them [outs] those sent to       */
-    int64_t context, aside;     /* numbers in virtual time (mpi/virtual/);
-                                 * -1: not told yet                       */
-    bool second;                /* of two groups there, the own one is the
-                                 * second                                 */
+    uint16_t number;        /* in the catalogue */
+    int outs, ins;          /* neighbours; -1: not asked yet */
+    int *in;                /* [ins] the members received from, and
+                                 * behind them [outs] those sent to */
+    int64_t context, aside; /* numbers in virtual time (mpi/virtual/);
+                                 * -1: not told yet */
+    bool second;            /* of two groups there, the own one is the
+                                 * second */
 } sw_known_comm_t;
 
 /* A part of the communicator's state, for as long as that lasts. */
@@ -82,7 +82,8 @@ void sw_known_comm_ask_neighbours(sw_known_comm_t *c);
 static inline int64_t sw_known_rank(const sw_known_comm_t *c, int member)
 {
     return c && c->world && member >= 0 && member < c->targets
-               ? c->world[member] : -1;
+               ? c->world[member]
+               : -1;
 }
 
 /* Is that member on another node? False where it has no rank there. */

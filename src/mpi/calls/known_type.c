@@ -58,8 +58,8 @@ const sw_datatype_t *sw_known_type_meet(MPI_Datatype type)
     SW_INSIDE_LOCAL;
     static const sw_datatype_t nothing;
     int code;
-    sw_datatype_t *d = (sw_datatype_t *)(uintptr_t)
-        sw_datatype(type, MPI_COMM_SELF, &code);
+    sw_datatype_t *d = (sw_datatype_t *)(uintptr_t)sw_datatype(
+        type, MPI_COMM_SELF, &code);
     if (!d)
         return &nothing;
     if (!atomic_load(&d->number))
@@ -70,7 +70,9 @@ const sw_datatype_t *sw_known_type_meet(MPI_Datatype type)
 /* Predefined ones have their names; all of the program's are one. */
 static const char *op_name(MPI_Op op)
 {
-#define NAME(name) if (op == name) return #name
+#define NAME(name)  \
+    if (op == name) \
+    return #name
     NAME(MPI_SUM);
     NAME(MPI_MAX);
     NAME(MPI_MIN);

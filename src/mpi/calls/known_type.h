@@ -13,9 +13,10 @@ const sw_datatype_t *sw_known_type_meet(MPI_Datatype type);
 static inline const sw_datatype_t *sw_known_type(MPI_Datatype type)
 {
     const sw_datatype_t *d = sw_datatype_cached(type);
-    return sw_likely(d && atomic_load_explicit(&d->number,
-                                               memory_order_relaxed))
-               ? d : sw_known_type_meet(type);
+    return sw_likely(d &&
+                     atomic_load_explicit(&d->number, memory_order_relaxed))
+               ? d
+               : sw_known_type_meet(type);
 }
 
 /* The number of an operation. */

@@ -6,8 +6,7 @@
 #include "mpi/base/status.h"
 
 /* A block of no elements may have any type. */
-sw_moves_sum_t sw_moves_sum_list(sw_moved_t *m, const sw_moves_data_t *d,
-                                 int n)
+sw_moves_sum_t sw_moves_sum_list(sw_moved_t *m, const sw_moves_data_t *d, int n)
 {
     uint64_t bytes = 0;
     int64_t all = 0;

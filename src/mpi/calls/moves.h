@@ -14,25 +14,25 @@
 #include "mpi/base/counts.h"
 
 typedef struct {
-    uint64_t size;              /* of one block: the size of the call   */
+    uint64_t size; /* of one block: the size of the call */
     uint64_t sent, received;
-    uint64_t datatype;          /* its number in the capture; 0: none   */
+    uint64_t datatype; /* its number in the capture; 0: none */
 } sw_moved_t;
 
 /* The data that a member sends or receives: one block, or one for each rank
  * that it exchanges with. The wrapper makes it of the call's arguments. */
 typedef struct {
-    sw_vector_t counts;         /* .width 0: `count` in every block     */
+    sw_vector_t counts; /* .width 0: `count` in every block */
     int64_t count;
     MPI_Datatype type;
-    const MPI_Datatype *types;  /* of each block; NULL: `type`          */
+    const MPI_Datatype *types; /* of each block; NULL: `type` */
 } sw_moves_data_t;
 
-#define SW_MOVES_DATA(COUNT, TYPE)                                            \
+#define SW_MOVES_DATA(COUNT, TYPE) \
     (&(sw_moves_data_t){.count = (int64_t)(COUNT), .type = TYPE})
-#define SW_MOVES_LIST(COUNTS, TYPE)                                      \
+#define SW_MOVES_LIST(COUNTS, TYPE) \
     (&(sw_moves_data_t){.counts = SW_VECTOR(COUNTS), .type = TYPE})
-#define SW_MOVES_EACH(COUNTS, TYPES)                                     \
+#define SW_MOVES_EACH(COUNTS, TYPES) \
     (&(sw_moves_data_t){.counts = SW_VECTOR(COUNTS), .types = TYPES})
 
 /* Between groups the root says MPI_ROOT, and other members of its group, which
@@ -66,8 +66,8 @@ SW_MOVES_PART uint64_t sw_moves_bytes(sw_moved_t *m, int64_t count,
 SW_MOVES_PART uint64_t sw_moves_block(sw_moved_t *m, const sw_moves_data_t *d,
                                       int i)
 {
-    return sw_moves_bytes(m, d->counts.width ? sw_counts_at(d->counts, i) : d->count,
-                          d->type);
+    return sw_moves_bytes(
+        m, d->counts.width ? sw_counts_at(d->counts, i) : d->count, d->type);
 }
 
 /* Bytes of n blocks, and of one (the mean). */
@@ -122,8 +122,7 @@ SW_MOVES sw_moves_allreduce(const sw_known_comm_t *c,
 }
 
 /* MPI does not define the first member's result. */
-SW_MOVES sw_moves_exscan(const sw_known_comm_t *c,
-                         const sw_moves_data_t *data)
+SW_MOVES sw_moves_exscan(const sw_known_comm_t *c, const sw_moves_data_t *data)
 {
     sw_moved_t m = sw_moves_allreduce(c, data);
     m.received = c->me ? m.size : 0;

@@ -10,15 +10,17 @@
 
 #include "edge_way.h"
 
-enum { SW_ALLTOALL_KINDS = SW_COLL_NEIGHBOR_ALLTOALLW -
-                           SW_COLL_NEIGHBOR_ALLTOALL + 1 };
+enum {
+    SW_ALLTOALL_KINDS = SW_COLL_NEIGHBOR_ALLTOALLW - SW_COLL_NEIGHBOR_ALLTOALL +
+    1
+};
 
 typedef struct {
     sw_neighbours_t lists;
-    bool able;              /* this member can serve                       */
-    bool settled, ours;     /* the members have agreed; all can serve      */
+    bool able;          /* this member can serve */
+    bool settled, ours; /* the members have agreed; all can serve */
     sw_edge_way_t way[SW_ALLTOALL_KINDS];
-    sw_edge_way_t started[SW_ALLTOALL_KINDS];   /* of nonblocking ones     */
+    sw_edge_way_t started[SW_ALLTOALL_KINDS]; /* of nonblocking ones */
 } sw_adjacency_t;
 
 /* The lists of this rank, by which it checks its arguments; NULL, with the

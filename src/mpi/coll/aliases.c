@@ -17,7 +17,7 @@ static bool refuses(void)
 bool sw_host_refuses_aliases(sw_collective_t id, const void *buffer,
                              int64_t count)
 {
-    static _Atomic int known;           /* 0: not yet, 1: no, 2: yes */
+    static _Atomic int known; /* 0: not yet, 1: no, 2: yes */
 #ifdef OMPI_MAJOR_VERSION
     /* It looks in these two, and lets much pass in the second. */
     if (id != SW_COLL_REDUCE &&

@@ -10,9 +10,10 @@ bool sw_allgather(sw_coll_call_t *k, const void *sendbuf, int64_t sendcount,
 {
     const sw_datatype_t *s = NULL, *r = NULL;
     bool in_place = sendbuf == MPI_IN_PLACE;
-    if (!sw_buffer_usable(recvbuf, recvcount, recvtype, k->comm, &r, &k->result) ||
-        (!in_place &&
-         !sw_buffer_usable(sendbuf, sendcount, sendtype, k->comm, &s, &k->result)) ||
+    if (!sw_buffer_usable(recvbuf, recvcount, recvtype, k->comm, &r,
+                          &k->result) ||
+        (!in_place && !sw_buffer_usable(sendbuf, sendcount, sendtype, k->comm,
+                                        &s, &k->result)) ||
         (!in_place &&
          sw_aliased_block(k->id, sendbuf, sendcount, sendtype, recvbuf,
                           k->c->me * recvcount, recvcount, recvtype, r)))
@@ -34,14 +35,13 @@ static size_t mean(const sw_comm_t *c, sw_vector_t counts, size_t size)
 }
 
 bool sw_allgatherv(sw_coll_call_t *k, const void *sendbuf, int64_t sendcount,
-                   MPI_Datatype sendtype, void *recvbuf,
-                   sw_vector_t recvcounts, sw_vector_t displs,
-                   MPI_Datatype recvtype)
+                   MPI_Datatype sendtype, void *recvbuf, sw_vector_t recvcounts,
+                   sw_vector_t displs, MPI_Datatype recvtype)
 {
     const sw_datatype_t *s = NULL, *r = NULL;
     bool in_place = sendbuf == MPI_IN_PLACE;
-    if ((!in_place &&
-         !sw_buffer_usable(sendbuf, sendcount, sendtype, k->comm, &s, &k->result)) ||
+    if ((!in_place && !sw_buffer_usable(sendbuf, sendcount, sendtype, k->comm,
+                                        &s, &k->result)) ||
         recvbuf == MPI_IN_PLACE ||
         !sw_vector_lists_ok(recvcounts, displs, k->c->n) ||
         !(r = sw_datatype(recvtype, k->comm, &k->result)) ||

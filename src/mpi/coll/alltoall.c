@@ -12,9 +12,10 @@ bool sw_alltoall(sw_coll_call_t *k, const void *sendbuf, int64_t sendcount,
 {
     const sw_datatype_t *s = NULL, *r = NULL;
     bool in_place = sendbuf == MPI_IN_PLACE;
-    if (!sw_buffer_usable(recvbuf, recvcount, recvtype, k->comm, &r, &k->result) ||
-        (!in_place &&
-         !sw_buffer_usable(sendbuf, sendcount, sendtype, k->comm, &s, &k->result)) ||
+    if (!sw_buffer_usable(recvbuf, recvcount, recvtype, k->comm, &r,
+                          &k->result) ||
+        (!in_place && !sw_buffer_usable(sendbuf, sendcount, sendtype, k->comm,
+                                        &s, &k->result)) ||
         (sendcount == recvcount && sendtype == recvtype &&
          sw_aliased(k->id, sendbuf, recvbuf, recvcount)))
         return false;
@@ -78,7 +79,7 @@ bool sw_alltoallw(sw_coll_call_t *k, const void *sendbuf,
     if (!sw_vector_types_of(recvtypes, recvcounts, n, k->comm, r, &k->result) ||
         (!in_place && (!sw_vector_lists_ok(sendcounts, sdispls, n) ||
                        !sw_vector_types_of(sendtypes, sendcounts, n, k->comm, s,
-                                    &k->result))))
+                                           &k->result))))
         return false;
     sw_move_t *m = sw_call_moves(k, 0, in_place);
     sw_half_each(&m->out, sendbuf, sendcounts, sdispls, s);

@@ -8,8 +8,8 @@ bool sw_bcast(sw_coll_call_t *k, void *buffer, int64_t count,
 {
     const sw_comm_t *c = k->c;
     const sw_datatype_t *d = sw_datatype(datatype, k->comm, &k->result);
-    if (!d || count < 0 || root < 0 || root >= c->n ||
-        buffer == MPI_IN_PLACE || sw_buffer_missing(buffer, count, d))
+    if (!d || count < 0 || root < 0 || root >= c->n || buffer == MPI_IN_PLACE ||
+        sw_buffer_missing(buffer, count, d))
         return false;
     sw_move_t *m = sw_call_moves(k, root, false);
     sw_half_rows(&m->out, buffer, count, c->me == root ? d : NULL);

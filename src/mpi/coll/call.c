@@ -10,7 +10,7 @@
 #include <strings.h>
 
 /* Which collectives STRAIGHTWAY_ONLY allows: a bit mask, made once. */
-static _Atomic uint32_t mask;   /* bit 31: made */
+static _Atomic uint32_t mask; /* bit 31: made */
 
 __attribute__((noinline, cold)) static uint32_t make_mask(void)
 {
@@ -50,8 +50,7 @@ static inline bool on(sw_collective_t id)
 }
 
 /* The communicator whose members may serve a blocking call, or NULL. */
-static sw_comm_t *serves(sw_collective_t id, MPI_Comm comm,
-                         sw_reason_t *reason)
+static sw_comm_t *serves(sw_collective_t id, MPI_Comm comm, sw_reason_t *reason)
 {
     *reason = SW_REASON_OFF;
     if (!on(id))
@@ -61,8 +60,9 @@ static sw_comm_t *serves(sw_collective_t id, MPI_Comm comm,
                     sw_failure_revoked(comm)))
         sw_comm_leave(c, SW_REASON_LOST);
     *reason = c ? c->reason : SW_REASON_ARGUMENTS;
-    return sw_likely(c && (c->sequence || !c->settled || sw_comm_near(c))) ? c
-                                                                      : NULL;
+    return sw_likely(c && (c->sequence || !c->settled || sw_comm_near(c)))
+               ? c
+               : NULL;
 }
 
 sw_comm_t *sw_call_serves_started(sw_collective_t id, MPI_Comm comm,

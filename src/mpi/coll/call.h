@@ -40,24 +40,24 @@ typedef struct sw_coll_call {
     sw_call_form_t form;
     MPI_Comm comm;
     sw_comm_t *c;
-    MPI_Request *request;       /* of one that is not blocking              */
-    size_t bytes;               /* by signature: the members choose by them */
-    union {                     /* what the arguments say                   */
+    MPI_Request *request; /* of one that is not blocking */
+    size_t bytes;         /* by signature: the members choose by them */
+    union {               /* what the arguments say */
         sw_move_t move;
         sw_reduction_t reduction;
         sw_sides_t sides;
     };
-    int result;                 /* what the procedure is to return          */
-    sw_reason_t reason;         /* why the host serves                      */
-    size_t used;                /* of sw_blocking_t's bytes; of another call
-                                 * all                                      */
-    sw_scratch_t room;          /* what does not fit in there               */
+    int result;         /* what the procedure is to return */
+    sw_reason_t reason; /* why the host serves */
+    size_t used;        /* of sw_blocking_t's bytes; of another call
+                                 * all */
+    sw_scratch_t room;  /* what does not fit in there */
 } sw_coll_call_t;
 
 /* A blocking call, and room for what describes its arguments. */
 enum { SW_CALL_FEW = 384 };
 typedef struct {
-    sw_coll_call_t call;        /* first                                    */
+    sw_coll_call_t call; /* first */
     _Alignas(max_align_t) char few[SW_CALL_FEW];
 } sw_blocking_t;
 

@@ -31,8 +31,8 @@ static bool ready(sw_coll_call_t *k, const sw_reducer_t *reducer)
 /* Errors go through the communicator's error handler. */
 static bool finish(sw_coll_call_t *k, int status)
 {
-    if (sw_unlikely(atomic_load_explicit(&sw_windows_made,
-                                         memory_order_relaxed)))
+    if (sw_unlikely(
+            atomic_load_explicit(&sw_windows_made, memory_order_relaxed)))
         sw_progress();
     if (sw_unlikely(status != SW_OK))
         k->result = sw_raise(k->comm, sw_call_outcome(k->id, status));
@@ -45,7 +45,7 @@ static inline int move_in_sequence(sw_sequence_t *seq, const sw_coll_move_t *m)
 {
     const sw_blocks_t *sends = &m->sends, *recvs = &m->recvs;
     bool is_root = seq->me == m->root;
-    sw_data_t one;              /* the block for all, or from all */
+    sw_data_t one; /* the block for all, or from all */
     switch (m->id) {
     case SW_COLL_BCAST:
         one = is_root ? sw_block_data(sends, m->send, 0)
@@ -68,8 +68,7 @@ static inline int move_in_sequence(sw_sequence_t *seq, const sw_coll_move_t *m)
     case SW_COLL_ALLGATHERV:
         one = sw_block_data(sends, m->send, 0);
         return sw_coll_allgather(seq, &one, sends->bytes, m->recv, recvs);
-    default:
-        return sw_coll_alltoall(seq, m->send, sends, m->recv, recvs);
+    default: return sw_coll_alltoall(seq, m->send, sends, m->recv, recvs);
     }
 }
 
@@ -85,8 +84,8 @@ static inline int fold_in_sequence(sw_sequence_t *seq, const sw_coll_fold_t *f)
         return sw_coll_scan(seq, f->id == SW_COLL_EXSCAN, f->reducer, f->in,
                             f->out, f->n);
     default:
-        return sw_coll_reduce_scatter(seq, f->reducer, f->in, f->out,
-                                      f->counts, f->each);
+        return sw_coll_reduce_scatter(seq, f->reducer, f->in, f->out, f->counts,
+                                      f->each);
     }
 }
 
@@ -102,7 +101,7 @@ __attribute__((noinline)) static bool fold(sw_coll_call_t *k)
     if (!ready(k, &o->reducer))
         return false;
     sw_reduction_bind(&k->reduction, k->id, k->comm, &x, &f);
-    int status = !f.n          ? SW_OK      /* nothing to reduce */
+    int status = !f.n          ? SW_OK /* nothing to reduce */
                  : c->sequence ? fold_in_sequence(c->sequence, &f)
                                : sw_span_fold(c->span, &f, o);
     sw_operands_end(&x, status == SW_OK);
@@ -150,17 +149,15 @@ static bool arrive(sw_coll_call_t *k)
 static int verdict(const sw_coll_call_t *k)
 {
     const sw_sequence_t *seq = sw_comm_near(k->c);
-    return sw_unlikely(seq && seq->broken) ? sw_comm_give_up(k->c)
-                                           : k->result;
+    return sw_unlikely(seq && seq->broken) ? sw_comm_give_up(k->c) : k->result;
 }
 
 bool sw_call_carry_out(sw_coll_call_t *k, bool right, int *rc)
 {
-    bool ours = sw_likely(right) &&
-                (k->id == SW_COLL_BARRIER       ? arrive(k)
-                 : sw_collective_reduces(k->id) ? fold(k)
-                 : sw_collective_is_near(k->id) ? meet(k)
-                                                : move(k));
+    bool ours = sw_likely(right) && (k->id == SW_COLL_BARRIER       ? arrive(k)
+                                     : sw_collective_reduces(k->id) ? fold(k)
+                                     : sw_collective_is_near(k->id) ? meet(k)
+                                                                    : move(k));
     bool raised = !ours && k->result != MPI_SUCCESS;
     *rc = sw_likely(ours) ? verdict(k) : k->result;
     if (sw_unlikely(!ours))
@@ -186,6 +183,6 @@ int sw_call_outcome(sw_collective_t id, int status)
         sw_say_once(&said[status], "%s: %s", sw_collective_title(id),
                     text[status]);
     return status == SW_TRUNCATED ? MPI_ERR_TRUNCATE
-         : status == SW_NO_ROOM   ? MPI_ERR_NO_MEM
+           : status == SW_NO_ROOM ? MPI_ERR_NO_MEM
                                   : MPI_ERR_OTHER;
 }

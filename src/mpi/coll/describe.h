@@ -30,18 +30,16 @@ bool sw_gatherv(sw_coll_call_t *k, const void *sendbuf, int64_t sendcount,
 bool sw_scatter(sw_coll_call_t *k, const void *sendbuf, int64_t sendcount,
                 MPI_Datatype sendtype, void *recvbuf, int64_t recvcount,
                 MPI_Datatype recvtype, int root);
-bool sw_scatterv(sw_coll_call_t *k, const void *sendbuf,
-                 sw_vector_t sendcounts, sw_vector_t displs,
-                 MPI_Datatype sendtype, void *recvbuf, int64_t recvcount,
-                 MPI_Datatype recvtype, int root);
+bool sw_scatterv(sw_coll_call_t *k, const void *sendbuf, sw_vector_t sendcounts,
+                 sw_vector_t displs, MPI_Datatype sendtype, void *recvbuf,
+                 int64_t recvcount, MPI_Datatype recvtype, int root);
 
 bool sw_allgather(sw_coll_call_t *k, const void *sendbuf, int64_t sendcount,
                   MPI_Datatype sendtype, void *recvbuf, int64_t recvcount,
                   MPI_Datatype recvtype);
 bool sw_allgatherv(sw_coll_call_t *k, const void *sendbuf, int64_t sendcount,
-                   MPI_Datatype sendtype, void *recvbuf,
-                   sw_vector_t recvcounts, sw_vector_t displs,
-                   MPI_Datatype recvtype);
+                   MPI_Datatype sendtype, void *recvbuf, sw_vector_t recvcounts,
+                   sw_vector_t displs, MPI_Datatype recvtype);
 
 bool sw_alltoall(sw_coll_call_t *k, const void *sendbuf, int64_t sendcount,
                  MPI_Datatype sendtype, void *recvbuf, int64_t recvcount,
@@ -98,8 +96,8 @@ bool sw_exscan(sw_coll_call_t *k, const void *sendbuf, void *recvbuf,
  * all but the root and the counts of blocks. */
 static inline bool sw_describe_reduction(sw_coll_call_t *k,
                                          const sw_datatype_t *d, MPI_Op op,
-                                         const void *in, int64_t ins,
-                                         void *out, int64_t outs)
+                                         const void *in, int64_t ins, void *out,
+                                         int64_t outs)
 {
     sw_reduction_t *r = &k->reduction;
     r->root = 0;

@@ -20,16 +20,16 @@ typedef struct {
 typedef struct sw_exchange {
     sw_edge_way_t *way;
     const sw_neighbours_t *all;
-    sw_comm_t *comm;            /* held by a nonblocking one                */
-    MPI_Request request;        /* of a nonblocking one                     */
-    struct sw_exchange *next;    /* among those                              */
+    sw_comm_t *comm;          /* held by a nonblocking one */
+    MPI_Request request;      /* of a nonblocking one */
+    struct sw_exchange *next; /* among those */
     struct {
         MPI_Count large;
         MPI_Aint address;
         MPI_Datatype type;
         note_t mine, got;
         int count, place;
-    } *room;                    /* all the arrays' */
+    } *room; /* all the arrays' */
     note_t *mine, *got;
     int *count, *place;
     MPI_Count *large;
@@ -39,8 +39,7 @@ typedef struct sw_exchange {
 
 static int check_of(int member, int edge)
 {
-    return (int)((unsigned)member * 0x9e3779b1u ^ (unsigned)edge ^
-                 0x5a17ed6eu);
+    return (int)((unsigned)member * 0x9e3779b1u ^ (unsigned)edge ^ 0x5a17ed6eu);
 }
 
 /* Reads a note that the host may be writing. False: it has not come whole. */
@@ -85,15 +84,15 @@ static void prepare(exchange_t *x, sw_edge_way_t *way,
 }
 
 /* Calls the host's procedure, or its nonblocking form. */
-#define DO(NAME, INAME, ...)                                            \
-    (begins ? host.INAME(__VA_ARGS__, comm, &x->request)                \
+#define DO(NAME, INAME, ...)                             \
+    (begins ? host.INAME(__VA_ARGS__, comm, &x->request) \
             : host.NAME(__VA_ARGS__, comm))
 
 static int call(exchange_t *x, sw_collective_t id, MPI_Comm comm, bool begins)
 {
     if (id == SW_COLL_NEIGHBOR_ALLTOALL)
-        return DO(Neighbor_alltoall, Ineighbor_alltoall, x->mine, NOTE,
-                  MPI_INT, x->got, NOTE, MPI_INT);
+        return DO(Neighbor_alltoall, Ineighbor_alltoall, x->mine, NOTE, MPI_INT,
+                  x->got, NOTE, MPI_INT);
     if (id == SW_COLL_NEIGHBOR_ALLTOALLV)
         return DO(Neighbor_alltoallv, Ineighbor_alltoallv, x->mine, x->count,
                   x->place, MPI_INT, x->got, x->count, x->place, MPI_INT);

@@ -20,9 +20,9 @@
 
 typedef struct {
     bool asked;
-    _Atomic(int *) index;       /* [ins]; NULL, once asked: not known yet,
-                                   or no use                               */
-    struct sw_exchange *_Atomic exchange;   /* a nonblocking one goes on   */
+    _Atomic(int *) index; /* [ins]; NULL, once asked: not known yet,
+                                   or no use */
+    struct sw_exchange *_Atomic exchange; /* a nonblocking one goes on */
 } sw_edge_way_t;
 
 /* Asks the host's procedure on a communicator with this adjacency, and waits.
@@ -43,8 +43,8 @@ void sw_edge_ways_push_slow(void);
 extern _Atomic int sw_edge_ways_asking __attribute__((visibility("hidden")));
 static inline void sw_edge_ways_push(void)
 {
-    if (sw_unlikely(atomic_load_explicit(&sw_edge_ways_asking,
-                                         memory_order_relaxed)))
+    if (sw_unlikely(
+            atomic_load_explicit(&sw_edge_ways_asking, memory_order_relaxed)))
         sw_edge_ways_push_slow();
 }
 

@@ -13,11 +13,12 @@ bool sw_gather(sw_coll_call_t *k, const void *sendbuf, int64_t sendcount,
         return false;
     bool is_root = k->c->me == root;
     bool in_place = is_root && sendbuf == MPI_IN_PLACE;
-    if (!in_place &&
-        !sw_buffer_usable(sendbuf, sendcount, sendtype, k->comm, &s, &k->result))
+    if (!in_place && !sw_buffer_usable(sendbuf, sendcount, sendtype, k->comm,
+                                       &s, &k->result))
         return false;
     if (is_root &&
-        (!sw_buffer_usable(recvbuf, recvcount, recvtype, k->comm, &r, &k->result) ||
+        (!sw_buffer_usable(recvbuf, recvcount, recvtype, k->comm, &r,
+                           &k->result) ||
          (!in_place &&
           sw_aliased_block(k->id, sendbuf, sendcount, sendtype, recvbuf,
                            root * recvcount, recvcount, recvtype, r))))
@@ -40,8 +41,8 @@ bool sw_gatherv(sw_coll_call_t *k, const void *sendbuf, int64_t sendcount,
         return false;
     bool is_root = k->c->me == root;
     bool in_place = is_root && sendbuf == MPI_IN_PLACE;
-    if (!in_place &&
-        !sw_buffer_usable(sendbuf, sendcount, sendtype, k->comm, &s, &k->result))
+    if (!in_place && !sw_buffer_usable(sendbuf, sendcount, sendtype, k->comm,
+                                       &s, &k->result))
         return false;
     if (is_root &&
         (recvbuf == MPI_IN_PLACE ||
@@ -49,8 +50,8 @@ bool sw_gatherv(sw_coll_call_t *k, const void *sendbuf, int64_t sendcount,
          !(r = sw_datatype(recvtype, k->comm, &k->result)) ||
          (!in_place &&
           sw_aliased_block(k->id, sendbuf, sendcount, sendtype, recvbuf,
-                           sw_vector_displ(displs, root), sw_counts_at(recvcounts, root),
-                           recvtype, r))))
+                           sw_vector_displ(displs, root),
+                           sw_counts_at(recvcounts, root), recvtype, r))))
         return false;
     sw_move_t *m = sw_call_moves(k, root, in_place);
     sw_half_rows(&m->out, sendbuf, sendcount, s);

@@ -14,27 +14,27 @@
 typedef struct {
     enum {
         SW_HALF_NONE,
-        SW_HALF_ROWS,           /* blocks of `count` elements in a row     */
-        SW_HALF_LISTED,         /* blocks of counts of their own           */
-        SW_HALF_EACH            /* ... and of types of their own           */
+        SW_HALF_ROWS,   /* blocks of `count` elements in a row */
+        SW_HALF_LISTED, /* blocks of counts of their own */
+        SW_HALF_EACH    /* ... and of types of their own */
     } form;
     void *buffer;
     int64_t count;
     sw_vector_t counts, displs;
     const sw_datatype_t *type;
-    const sw_datatype_t **types;        /* [n], the caller's               */
+    const sw_datatype_t **types; /* [n], the caller's */
 } sw_half_t;
 
 typedef struct {
     int root;
-    bool in_place;              /* this member's call is                    */
+    bool in_place; /* this member's call is */
     sw_half_t out, in;
 } sw_move_t;
 
 /* Each of these sets only what is read. A processor's queue of stores is short,
  * and a small call waits for it. Rows without a type are none. */
-static inline void sw_half_rows(sw_half_t *p, const void *buffer,
-                                int64_t count, const sw_datatype_t *type)
+static inline void sw_half_rows(sw_half_t *p, const void *buffer, int64_t count,
+                                const sw_datatype_t *type)
 {
     p->form = type ? SW_HALF_ROWS : SW_HALF_NONE;
     p->buffer = (void *)(uintptr_t)buffer;
@@ -72,12 +72,15 @@ static inline sw_vbuffer_t sw_half_blocks(const sw_half_t *p, int n,
                                           MPI_Comm comm)
 {
     bool each = p->form == SW_HALF_EACH;
-    return (sw_vbuffer_t){.user = p->buffer, .counts = p->counts,
-                          .displacements = p->displs,
-                          .types = each ? p->types
-                                        : (const sw_datatype_t **)
-                                              (uintptr_t)&p->type,
-                          .same = !each, .bytes = each, .n = n, .comm = comm};
+    return (sw_vbuffer_t){
+        .user = p->buffer,
+        .counts = p->counts,
+        .displacements = p->displs,
+        .types = each ? p->types : (const sw_datatype_t **)(uintptr_t)&p->type,
+        .same = !each,
+        .bytes = each,
+        .n = n,
+        .comm = comm};
 }
 
 #endif

@@ -114,8 +114,8 @@ static void rows(const sw_buffer_t *b, const sw_half_t *p, int n,
 }
 
 /* `copy`: what is sent is copied first. */
-static void send_side(sw_moving_side_t *x, const sw_half_t *p, int n,
-                      bool copy, MPI_Comm comm, room_t room, sw_coll_move_t *to)
+static void send_side(sw_moving_side_t *x, const sw_half_t *p, int n, bool copy,
+                      MPI_Comm comm, room_t room, sw_coll_move_t *to)
 {
     if (sw_half_is_list(p)) {
         x->list = sw_half_blocks(p, n, comm);
@@ -153,17 +153,17 @@ static void send_own(sw_moving_t *v, const sw_half_t *in, int me, MPI_Comm comm,
     set(&k->sends, sw_block(&k->recvs, me).bytes,
         v->own.layout ? &v->own : NULL);
     if (sw_half_is_list(in) && v->to.list.temporary)
-        sw_pack(sw_buffer_element(in->buffer, sw_counts_at(in->displs, me), in->type),
+        sw_pack(sw_buffer_element(in->buffer, sw_counts_at(in->displs, me),
+                                  in->type),
                 sw_counts_at(in->counts, me), in->type, v->own.at, comm);
     else if (!sw_half_is_list(in) && v->to.one.temporary)
-        sw_pack(sw_buffer_element(in->buffer, me * in->count, in->type), in->count,
-                in->type, v->own.at, comm);
+        sw_pack(sw_buffer_element(in->buffer, me * in->count, in->type),
+                in->count, in->type, v->own.at, comm);
 }
 
 static bool needs_room(const sw_half_t *p)
 {
-    return sw_half_is_list(p) ||
-           (p->form == SW_HALF_ROWS && !p->type->dense);
+    return sw_half_is_list(p) || (p->form == SW_HALF_ROWS && !p->type->dense);
 }
 
 /* Room for the description of all blocks: of both sides first the data, then

@@ -9,18 +9,18 @@
 
 /* What this member sends, or receives. */
 typedef struct {
-    int form;                   /* SW_HALF_*                                */
+    int form; /* SW_HALF_* */
     union {
-        sw_buffer_t one;        /* rows                                     */
-        sw_vbuffer_t list;      /* of a list                                */
+        sw_buffer_t one;   /* rows */
+        sw_vbuffer_t list; /* of a list */
     };
 } sw_moving_side_t;
 
 typedef struct {
     sw_moving_side_t from, to;
-    sw_data_t own;              /* this member's block in its own result    */
-    sw_scratch_t room;          /* for the blocks' description              */
-    sw_scratch_t arrays;        /* ... and for what the call gave           */
+    sw_data_t own;       /* this member's block in its own result */
+    sw_scratch_t room;   /* for the blocks' description */
+    sw_scratch_t arrays; /* ... and for what the call gave */
 } sw_moving_t;
 
 /* The datatypes of a call, for as long as it takes. *m gets arrays of counts

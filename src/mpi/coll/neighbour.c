@@ -13,30 +13,34 @@ static bool describe(sw_coll_call_t *k, const sw_side_args_t *out,
     k->bytes = 0;
     if (!sw_sides_set(sides, k->c, k->id, out, in, &k->reason))
         return false;
-    sw_side_room_t *room =
-        sw_call_room(k, sw_sides_rooms(sides) * sizeof *room);
+    sw_side_room_t *room = sw_call_room(k,
+                                        sw_sides_rooms(sides) * sizeof *room);
     return sw_sides_check(sides, room, k->comm, &k->result);
 }
 
 static sw_side_args_t row(const void *user, int64_t count, MPI_Datatype type)
 {
-    return (sw_side_args_t){.form = SW_SIDE_ROW, .user = user, .count = count,
-                            .type = type};
+    return (sw_side_args_t){
+        .form = SW_SIDE_ROW, .user = user, .count = count, .type = type};
 }
 
 static sw_side_args_t list(const void *user, sw_vector_t counts,
                            sw_vector_t displs, MPI_Datatype type)
 {
-    return (sw_side_args_t){.form = SW_SIDE_LIST, .user = user,
-                            .counts = counts, .displacements = displs,
+    return (sw_side_args_t){.form = SW_SIDE_LIST,
+                            .user = user,
+                            .counts = counts,
+                            .displacements = displs,
                             .type = type};
 }
 
 static sw_side_args_t each(const void *user, sw_vector_t counts,
                            sw_vector_t displs, const MPI_Datatype *types)
 {
-    return (sw_side_args_t){.form = SW_SIDE_EACH, .user = user,
-                            .counts = counts, .displacements = displs,
+    return (sw_side_args_t){.form = SW_SIDE_EACH,
+                            .user = user,
+                            .counts = counts,
+                            .displacements = displs,
                             .types = types};
 }
 

@@ -17,9 +17,8 @@ bool sw_reduce(sw_coll_call_t *k, const void *sendbuf, void *recvbuf,
                      sw_buffer_missing(recvbuf, count, d))) ||
         sw_buffer_missing(in, count, d))
         return false;
-    bool known = sw_describe_reduction(k, d, op, in, count,
-                                       is_root ? recvbuf : NULL,
-                                       is_root ? count : 0);
+    bool known = sw_describe_reduction(
+        k, d, op, in, count, is_root ? recvbuf : NULL, is_root ? count : 0);
     k->reduction.root = root;
     return known;
 }
@@ -30,7 +29,8 @@ bool sw_allreduce(sw_coll_call_t *k, const void *sendbuf, void *recvbuf,
     const sw_datatype_t *d = sw_datatype(datatype, k->comm, &k->result);
     const void *in = sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf;
     if (!d || count < 0 || recvbuf == MPI_IN_PLACE ||
-        sw_buffer_missing(in, count, d) || sw_buffer_missing(recvbuf, count, d) ||
+        sw_buffer_missing(in, count, d) ||
+        sw_buffer_missing(recvbuf, count, d) ||
         sw_aliased(k->id, sendbuf, recvbuf, count))
         return false;
     return sw_describe_reduction(k, d, op, in, count, recvbuf, count);

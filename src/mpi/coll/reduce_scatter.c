@@ -33,8 +33,7 @@ static bool describe(sw_coll_call_t *k, const void *sendbuf, void *recvbuf,
 }
 
 bool sw_reduce_scatter(sw_coll_call_t *k, const void *sendbuf, void *recvbuf,
-                       sw_vector_t recvcounts, MPI_Datatype datatype,
-                       MPI_Op op)
+                       sw_vector_t recvcounts, MPI_Datatype datatype, MPI_Op op)
 {
     return sw_vector_counts_ok(recvcounts, k->c->n) &&
            describe(k, sendbuf, recvbuf, recvcounts, 0, datatype, op);
@@ -44,7 +43,7 @@ bool sw_reduce_scatter_block(sw_coll_call_t *k, const void *sendbuf,
                              void *recvbuf, int64_t recvcount,
                              MPI_Datatype datatype, MPI_Op op)
 {
-    return recvcount >= 0 && describe(k, sendbuf, recvbuf,
-                                      (sw_vector_t){NULL, 0}, recvcount,
-                                      datatype, op);
+    return recvcount >= 0 &&
+           describe(k, sendbuf, recvbuf, (sw_vector_t){NULL, 0}, recvcount,
+                    datatype, op);
 }

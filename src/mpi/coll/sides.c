@@ -15,8 +15,8 @@ static const int *any_edge(const sw_neighbours_t *all)
 }
 
 bool sw_sides_set(sw_sides_t *k, sw_comm_t *c, sw_collective_t id,
-                 const sw_side_args_t *out, const sw_side_args_t *in,
-                 sw_reason_t *reason)
+                  const sw_side_args_t *out, const sw_side_args_t *in,
+                  sw_reason_t *reason)
 {
     const sw_neighbours_t *all = sw_adjacency(c, reason);
     bool gathers = sw_sides_gather(id);
@@ -33,8 +33,8 @@ bool sw_sides_set(sw_sides_t *k, sw_comm_t *c, sw_collective_t id,
 }
 
 /* Reads counts and places. False: the host is to judge. */
-static bool read_counts(const sw_side_t *x, int64_t *counts,
-                        int64_t *places, bool *anybody, bool *any)
+static bool read_counts(const sw_side_t *x, int64_t *counts, int64_t *places,
+                        bool *anybody, bool *any)
 {
     const sw_side_args_t *a = &x->args;
     bool row = a->form == SW_SIDE_ROW;
@@ -67,21 +67,23 @@ static bool check(sw_side_t *x, sw_side_room_t *room, MPI_Comm comm,
     const sw_datatype_t **known = (const sw_datatype_t **)(void *)(places + n);
     if (!read_counts(x, counts, places, &anybody, &any))
         return false;
-    x->buffer = (sw_vbuffer_t){
-        .user = (void *)(uintptr_t)a->user, .counts = SW_VECTOR(counts),
-        .displacements = SW_VECTOR(places), .types = known,
-        .same = a->form != SW_SIDE_EACH, .bytes = a->form == SW_SIDE_EACH,
-        .n = x->n, .comm = comm};
+    x->buffer = (sw_vbuffer_t){.user = (void *)(uintptr_t)a->user,
+                               .counts = SW_VECTOR(counts),
+                               .displacements = SW_VECTOR(places),
+                               .types = known,
+                               .same = a->form != SW_SIDE_EACH,
+                               .bytes = a->form == SW_SIDE_EACH,
+                               .n = x->n,
+                               .comm = comm};
     if (a->form == SW_SIDE_EACH)
         return sw_vector_types_of(a->types, x->buffer.counts, x->n, comm, known,
-                           result);
+                                  result);
     known[0] = anybody ? sw_datatype(a->type, comm, result) : &sw_nothing;
-    return known[0] && (a->user || !any || !known[0]->dense ||
-                        !known[0]->size);
+    return known[0] && (a->user || !any || !known[0]->dense || !known[0]->size);
 }
 
 bool sw_sides_check(sw_sides_t *k, sw_side_room_t *room, MPI_Comm comm,
-                   int *result)
+                    int *result)
 {
     return check(&k->in, room, comm, result) &&
            check(&k->out, room + k->in.n + 1, comm, result);
@@ -109,9 +111,9 @@ void sw_sides_end(sw_sides_t *k, MPI_Comm comm, bool done)
 static int allgather(sw_sequence_t *seq, sw_sides_t *k)
 {
     sw_data_t block = sw_block_data(&k->out.blocks, k->out.buffer.data, 0);
-    return sw_coll_neighbor_allgather(
-        seq, &block, sw_block(&k->out.blocks, 0).bytes, k->in.buffer.data,
-        &k->in.blocks);
+    return sw_coll_neighbor_allgather(seq, &block,
+                                      sw_block(&k->out.blocks, 0).bytes,
+                                      k->in.buffer.data, &k->in.blocks);
 }
 
 static int alltoall(sw_sequence_t *seq, sw_sides_t *k, const int *index)
@@ -129,7 +131,7 @@ static int alltoall(sw_sequence_t *seq, sw_sides_t *k, const int *index)
 }
 
 bool sw_sides_run(sw_sides_t *k, sw_collective_t id, sw_comm_t *c,
-                 sw_reason_t *reason, int *status)
+                  sw_reason_t *reason, int *status)
 {
     const int *index = NULL;
     bool gathers = sw_sides_gather(id);
@@ -166,9 +168,13 @@ void sw_sides_settle(sw_sides_t *k, MPI_Comm comm, sw_neighbourhood_args_t *to)
 {
     k->out.buffer.comm = k->in.buffer.comm = comm;
     sw_sides_describe(k);
-    *to = (sw_neighbourhood_args_t){
-        .id = k->way ? SW_COLL_NEIGHBOR_ALLTOALL : SW_COLL_NEIGHBOR_ALLGATHER,
-        .all = k->all, .send = k->out.buffer.data, .recv = k->in.buffer.data,
-        .sends = k->out.blocks, .recvs = k->in.blocks,
-        .index = k->way ? sw_edge_way_index : NULL, .way = k->way};
+    *to = (sw_neighbourhood_args_t){.id = k->way ? SW_COLL_NEIGHBOR_ALLTOALL
+                                                 : SW_COLL_NEIGHBOR_ALLGATHER,
+                                    .all = k->all,
+                                    .send = k->out.buffer.data,
+                                    .recv = k->in.buffer.data,
+                                    .sends = k->out.blocks,
+                                    .recvs = k->in.blocks,
+                                    .index = k->way ? sw_edge_way_index : NULL,
+                                    .way = k->way};
 }

@@ -27,9 +27,9 @@ typedef struct {
 typedef struct {
     sw_side_args_t args;
     int n;
-    const int *edge;            /* [n]                                      */
+    const int *edge; /* [n] */
     sw_vbuffer_t buffer;
-    sw_extent_t *list;          /* room for the description                 */
+    sw_extent_t *list; /* room for the description */
     sw_data_t *data;
     sw_blocks_t blocks;
 } sw_side_t;
@@ -37,7 +37,7 @@ typedef struct {
 typedef struct {
     const sw_neighbours_t *all;
     sw_side_t out, in;
-    sw_edge_way_t *way;         /* of an alltoall with a request            */
+    sw_edge_way_t *way; /* of an alltoall with a request */
 } sw_sides_t;
 
 /* Room for the description of a block. */
@@ -56,8 +56,8 @@ static inline bool sw_sides_gather(sw_collective_t id)
 /* Starts with a call's arguments. False, with the reason: the communicator has
  * no topology. */
 bool sw_sides_set(sw_sides_t *k, sw_comm_t *c, sw_collective_t id,
-                 const sw_side_args_t *out, const sw_side_args_t *in,
-                 sw_reason_t *reason);
+                  const sw_side_args_t *out, const sw_side_args_t *in,
+                  sw_reason_t *reason);
 /* So much room does sw_sides_check take. */
 static inline size_t sw_sides_rooms(const sw_sides_t *k)
 {
@@ -65,7 +65,7 @@ static inline size_t sw_sides_rooms(const sw_sides_t *k)
 }
 /* Are the arguments right? False as sw_buffer_usable. */
 bool sw_sides_check(sw_sides_t *k, sw_side_room_t *room, MPI_Comm comm,
-                   int *result);
+                    int *result);
 /* They are: describes the blocks, and packs what must be. */
 void sw_sides_describe(sw_sides_t *k);
 /* It is over (`done`), or not: unpacks what must be. `comm`: for the host. */
@@ -74,7 +74,7 @@ void sw_sides_end(sw_sides_t *k, MPI_Comm comm, bool done);
 /* Carries a blocking call out, whose arguments are right; *status is how it
  * ended. False, with the reason: the host serves. */
 bool sw_sides_run(sw_sides_t *k, sw_collective_t id, sw_comm_t *c,
-                 sw_reason_t *reason, int *status);
+                  sw_reason_t *reason, int *status);
 
 /* For a nonblocking or persistent call, whose arguments are right: the way of
  * its blocks. All members call it in one order. */

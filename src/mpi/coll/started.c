@@ -30,12 +30,12 @@ typedef struct {
         sw_fold_t fold;
         sw_arrival_t arrival;
     };
-    sw_coll_call_t call;        /* what the arguments said                  */
-    sw_operands_t operands;     /* ... and what we made of it               */
+    sw_coll_call_t call;    /* what the arguments said */
+    sw_operands_t operands; /* ... and what we made of it */
     sw_moving_t moving;
     /* Of a persistent one. */
-    sw_comm_apart_t apart;      /* its slates                               */
-    bool bound;                 /* what we made holds for each start        */
+    sw_comm_apart_t apart; /* its slates */
+    bool bound;            /* what we made holds for each start */
 } started_t;
 
 static sw_shadow_t *spare;
@@ -137,12 +137,12 @@ static const sw_shadow_kind_t started_kind = {
 sw_coll_call_t *sw_call_start(sw_collective_t id, sw_call_form_t form,
                               MPI_Comm comm, MPI_Request *request)
 {
-    sw_coll_call_t asked;       /* only what is counted is set */
+    sw_coll_call_t asked; /* only what is counted is set */
     asked.id = id;
     asked.form = form;
     asked.reason = SW_REASON_ARGUMENTS;
-    sw_comm_t *c =
-        request ? sw_call_serves_started(id, comm, &asked.reason) : NULL;
+    sw_comm_t *c = request ? sw_call_serves_started(id, comm, &asked.reason)
+                           : NULL;
     if (!c) {
         sw_count_host(&asked);
         return NULL;

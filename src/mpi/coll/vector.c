@@ -13,13 +13,13 @@ static const sw_datatype_t *type_of(const sw_vbuffer_t *b, int i)
 const sw_datatype_t sw_nothing = {.dense = true};
 
 bool sw_vector_types_of(const MPI_Datatype types[], sw_vector_t counts, int n,
-                 MPI_Comm comm, const sw_datatype_t **to, int *result)
+                        MPI_Comm comm, const sw_datatype_t **to, int *result)
 {
     if (!types && n)
         return false;
     for (int i = 0; i < n; i++) {
         to[i] = sw_counts_at(counts, i) ? sw_datatype(types[i], comm, result)
-                                 : &sw_nothing;
+                                        : &sw_nothing;
         if (!to[i])
             return false;
     }
@@ -76,8 +76,7 @@ static sw_blocks_t here(sw_vbuffer_t *b, bool gaps, sw_extent_t *list,
         const sw_datatype_t *type = type_of(b, i);
         size_t size = bytes_of(b, i);
         char *at = size ? block_of(b, i) : NULL;
-        list[i] = (sw_extent_t){size && !gaps ? at - (char *)b->user : 0,
-                                size};
+        list[i] = (sw_extent_t){size && !gaps ? at - (char *)b->user : 0, size};
         data[i] = (sw_data_t){at, type->dense ? NULL : type->layout,
                               sw_counts_at(b->counts, i)};
     }

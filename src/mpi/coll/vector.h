@@ -30,12 +30,14 @@ static inline bool sw_vector_counts_any(sw_vector_t counts, int n)
 
 /* Are the lists of n blocks right? Empty blocks need no displacements. Open MPI
  * raises an error all the same. */
-static inline bool sw_vector_lists_ok(sw_vector_t counts, sw_vector_t displs, int n)
+static inline bool sw_vector_lists_ok(sw_vector_t counts, sw_vector_t displs,
+                                      int n)
 {
 #ifdef OMPI_MAJOR_VERSION
     return displs.at && sw_vector_counts_ok(counts, n);
 #else
-    return sw_vector_counts_ok(counts, n) && (displs.at || !sw_vector_counts_any(counts, n));
+    return sw_vector_counts_ok(counts, n) &&
+           (displs.at || !sw_vector_counts_any(counts, n));
 #endif
 }
 
@@ -52,9 +54,9 @@ typedef struct {
     void *temporary;
     void *user;
     sw_vector_t counts, displacements;
-    const sw_datatype_t *const *types;  /* [n], or [1] with `same` */
+    const sw_datatype_t *const *types; /* [n], or [1] with `same` */
     bool same;
-    bool bytes;         /* displacements count bytes, not extents   */
+    bool bytes; /* displacements count bytes, not extents */
     int n;
     MPI_Comm comm;
 } sw_vbuffer_t;
@@ -76,7 +78,7 @@ extern const sw_datatype_t sw_nothing __attribute__((visibility("hidden")));
 
 /* The types of n blocks; false as sw_buffer_usable. */
 bool sw_vector_types_of(const MPI_Datatype types[], sw_vector_t counts, int n,
-                 MPI_Comm comm, const sw_datatype_t **to, int *result);
+                        MPI_Comm comm, const sw_datatype_t **to, int *result);
 
 /* A collective goes on after its call, and the program may free the n types
  * meanwhile. */

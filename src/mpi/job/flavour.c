@@ -20,19 +20,19 @@
 
 #include <string.h>
 
-#define SW_PROC(index, name) \
+#define SW_PROC(index, name)                                  \
     extern void sw_ours_##name(void) __asm__("sw_MPI_" #name) \
         __attribute__((weak, visibility("hidden")));
 #include "procedures.inc"
 #undef SW_PROC
 
-#define SW_PROC(index, name) \
+#define SW_PROC(index, name)                                               \
     extern void sw_recorded_##name(void) __asm__("sw_recorded_MPI_" #name) \
         __attribute__((weak, visibility("hidden")));
 #include "procedures.inc"
 #undef SW_PROC
 
-#define SW_PROC(index, name) \
+#define SW_PROC(index, name)                                             \
     extern void sw_virtual_##name(void) __asm__("sw_virtual_MPI_" #name) \
         __attribute__((weak, visibility("hidden")));
 #include "procedures.inc"
@@ -81,7 +81,8 @@ static sw_function_t entry(int procedure)
 /* Virtual time sees sends and receives in their place. */
 static const sw_hands_t *hands(void)
 {
-    static const sw_hands_t ours = {.give = sw_give, .take = sw_take,
+    static const sw_hands_t ours = {.give = sw_give,
+                                    .take = sw_take,
                                     .take_matched = sw_give_take_matched,
                                     .itake = sw_itake};
     static const sw_hands_t seen = {.give = sw_recorded_give,

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 static int before, hosts;
-static bool alone;              /* before the program makes more threads */
+static bool alone; /* before the program makes more threads */
 static uint64_t pinned_before;
 
 /* Threads of hosts and their transports listen to launchers, timers and

@@ -68,21 +68,22 @@ static void print_nodes(int rank)
     if (rank || nodes < 2)
         return;
     sw_say("MPI_COMM_WORLD: %d nodes of %d to %d ranks, %d lane%s between "
-           "them", nodes, fewest, most[HERE], fewest, fewest == 1 ? "" : "s");
+           "them",
+           nodes, fewest, most[HERE], fewest, fewest == 1 ? "" : "s");
     sw_say("communicators over nodes: a rank holds %d at most, and has held "
-           "%d (STRAIGHTWAY_SPAN_MAX %lld)", most[NOW], most[MOST],
-           (long long)sw_settings.span_max);
+           "%d (STRAIGHTWAY_SPAN_MAX %lld)",
+           most[NOW], most[MOST], (long long)sw_settings.span_max);
     if (all[0])
         sw_say("gathers and scatters over nodes: gates moved %lld KiB, %lld "
-               "KiB of them through copies", (long long)(all[0] / 1024),
-               (long long)(all[1] / 1024));
+               "KiB of them through copies",
+               (long long)(all[0] / 1024), (long long)(all[1] / 1024));
 }
 
 /* Of messages, as this rank counts them. */
 typedef struct {
     int64_t moved, bytes;
-    int64_t aside;                      /* of these */
-    int64_t known, brought;             /* layouts of senders */
+    int64_t aside;          /* of these */
+    int64_t known, brought; /* layouts of senders */
 } messages_t;
 
 /* Collective, as sw_stats_print: what only the matcher knows. Returns how many
@@ -90,21 +91,26 @@ typedef struct {
 static int64_t print_matches(int rank)
 {
     const sw_matcher_stats_t *s = &sw_matcher_stats;
-    struct { int64_t messages, early, early_bytes; } sum = {0}, mine = {
-        (int64_t)s->messages, (int64_t)s->early, (int64_t)s->early_bytes};
-    struct { int64_t waiting, posted; } most = {0}, here = {
-        (int64_t)s->waiting_most, (int64_t)s->posted_most};
-    host.Reduce(&mine, &sum, sizeof sum / sizeof(int64_t), MPI_INT64_T,
-                MPI_SUM, 0, MPI_COMM_WORLD);
+    struct {
+        int64_t messages, early, early_bytes;
+    } sum = {0},
+      mine = {(int64_t)s->messages, (int64_t)s->early, (int64_t)s->early_bytes};
+    struct {
+        int64_t waiting, posted;
+    } most = {0}, here = {(int64_t)s->waiting_most, (int64_t)s->posted_most};
+    host.Reduce(&mine, &sum, sizeof sum / sizeof(int64_t), MPI_INT64_T, MPI_SUM,
+                0, MPI_COMM_WORLD);
     host.Reduce(&here, &most, sizeof most / sizeof(int64_t), MPI_INT64_T,
                 MPI_MAX, 0, MPI_COMM_WORLD);
     if (rank || !sum.messages)
         return sum.messages;
     sw_say("messages matched inside the node: %lld; %lld came before their "
-           "receives, and took %lld KiB", (long long)sum.messages,
-           (long long)sum.early, (long long)(sum.early_bytes / 1024));
+           "receives, and took %lld KiB",
+           (long long)sum.messages, (long long)sum.early,
+           (long long)(sum.early_bytes / 1024));
     sw_say("a rank had at most %lld messages waiting, and %lld receives "
-           "posted", (long long)most.waiting, (long long)most.posted);
+           "posted",
+           (long long)most.waiting, (long long)most.posted);
     return sum.messages;
 }
 
@@ -119,17 +125,18 @@ static int64_t print_messages(void)
     sw_slot_stats(&s);
     sw_layout_counts(&known, &brought);
     /* Blocks that are given away have slots, and do not move. */
-    messages_t mine = {
-        .moved = (int64_t)s.offered - given->calls,
-        .bytes = (int64_t)s.bytes - given->bytes,
-        .aside = (int64_t)s.moved_aside, .known = (int64_t)known,
-        .brought = (int64_t)brought};
-    host.Reduce(&mine, &all, sizeof all / sizeof(int64_t), MPI_INT64_T,
-                MPI_SUM, 0, MPI_COMM_WORLD);
+    messages_t mine = {.moved = (int64_t)s.offered - given->calls,
+                       .bytes = (int64_t)s.bytes - given->bytes,
+                       .aside = (int64_t)s.moved_aside,
+                       .known = (int64_t)known,
+                       .brought = (int64_t)brought};
+    host.Reduce(&mine, &all, sizeof all / sizeof(int64_t), MPI_INT64_T, MPI_SUM,
+                0, MPI_COMM_WORLD);
     if (all.moved)
         sw_say("point to point: %lld messages moved, %lld KiB; %lld of them "
-               "copied aside for a late receiver", (long long)all.moved,
-               (long long)(all.bytes / 1024), (long long)all.aside);
+               "copied aside for a late receiver",
+               (long long)all.moved, (long long)(all.bytes / 1024),
+               (long long)all.aside);
     if (all.known + all.brought)
         sw_say("layouts of senders: known %lld times, brought %lld times",
                (long long)all.known, (long long)all.brought);
@@ -144,8 +151,9 @@ static int64_t print_partitioned(void)
                 MPI_INT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
     if (all.starts)
         sw_say("partitioned messages: started %lld times, at both ends; "
-               "sent %lld partitions, %lld KiB", (long long)all.starts,
-               (long long)all.partitions, (long long)(all.bytes / 1024));
+               "sent %lld partitions, %lld KiB",
+               (long long)all.starts, (long long)all.partitions,
+               (long long)(all.bytes / 1024));
     return all.starts;
 }
 
@@ -172,13 +180,13 @@ static void print_reordered(int rank)
 /* Collective, as sw_stats_print. Returns how many calls moved data. */
 static int64_t print_windows(int rank)
 {
-    static const char *const why[] = {
+    static const char *const why[] =
+        {
 #define X(id, text) text,
-        SW_WIN_REASONS(X)
-    }, *const deeds[] = {
-        SW_WIN_DEEDS(X)
+            SW_WIN_REASONS(X)},
+                             *const deeds[] = {SW_WIN_DEEDS(X)
 #undef X
-    };
+                             };
     sw_win_counts_t all = {0};
     enum { COUNT = sizeof all / sizeof(int64_t) };
     _Static_assert(sizeof all.calls[0] == sizeof(int64_t), "summed as such");
@@ -233,7 +241,8 @@ static int64_t print_gives(int rank)
                   by_value.calls))
         return all[SW_GIVE_HANDED].calls;
     sw_say("blocks: %lld given, %lld taken, %lld went by value; %lld KiB "
-           "given, %lld KiB by value", (long long)all[SW_GIVE_HANDED].calls,
+           "given, %lld KiB by value",
+           (long long)all[SW_GIVE_HANDED].calls,
            (long long)all[SW_GIVE_TAKEN].calls, (long long)by_value.calls,
            (long long)(all[SW_GIVE_HANDED].bytes / 1024),
            (long long)(by_value.bytes / 1024));
@@ -254,8 +263,7 @@ static void print_shown(size_t in_use)
                "showing took %.1f ms, %llu times, %llu KiB of it again%s",
                shown.shown / 1024,
                (in_use - sw_min(in_use, shown.shown)) / 1024,
-               (double)shown.nanoseconds / 1e6,
-               (unsigned long long)shown.times,
+               (double)shown.nanoseconds / 1e6, (unsigned long long)shown.times,
                (unsigned long long)shown.again / 1024,
                shown.refused ? ", and was refused at times" : "");
 }
@@ -268,8 +276,8 @@ void sw_stats_print(void)
     sw_counted(mine);
     host.Comm_rank(MPI_COMM_WORLD, &rank);
     host.Comm_size(MPI_COMM_WORLD, &size);
-    int rc = host.Reduce(mine, all, SW_COUNTED_ROWS * SW_COUNTED_ROW, MPI_INT64_T,
-                         MPI_SUM, 0, MPI_COMM_WORLD);
+    int rc = host.Reduce(mine, all, SW_COUNTED_ROWS * SW_COUNTED_ROW,
+                         MPI_INT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
     int64_t messages = print_matches(rank) + print_messages() +
                        print_partitioned() + print_windows(rank) +
                        print_gives(rank);
@@ -300,5 +308,6 @@ void sw_stats_print(void)
     sw_segment_usage(&blocks, &peak);
     print_shown(arena.in_use);
     sw_say("rank 0: arena %zu KiB at most, communicator blocks %zu KiB at "
-           "most", arena.in_use_peak / 1024, peak / 1024);
+           "most",
+           arena.in_use_peak / 1024, peak / 1024);
 }

@@ -18,8 +18,7 @@ static void *room_for(int64_t count, const sw_datatype_t *type, void **block)
 }
 
 const void *sw_set_aside(const void *buffer, int64_t count,
-                         const sw_datatype_t *type, MPI_Comm comm,
-                         void **block)
+                         const sw_datatype_t *type, MPI_Comm comm, void **block)
 {
     size_t bytes = (size_t)count * type->size;
     if (type->dense) {

@@ -37,10 +37,10 @@ bool sw_sendrecv(const void *sendbuf, int64_t sendcount, MPI_Datatype sendtype,
                  int dest, int sendtag, void *recvbuf, int64_t recvcount,
                  MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm,
                  MPI_Status *status, int *rc);
-bool sw_isendrecv(const void *sendbuf, int64_t sendcount,
-                  MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf,
-                  int64_t recvcount, MPI_Datatype recvtype, int source,
-                  int recvtag, MPI_Comm comm, MPI_Request *request, int *rc);
+bool sw_isendrecv(const void *sendbuf, int64_t sendcount, MPI_Datatype sendtype,
+                  int dest, int sendtag, void *recvbuf, int64_t recvcount,
+                  MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm,
+                  MPI_Request *request, int *rc);
 bool sw_sendrecv_replace(void *buf, int64_t count, MPI_Datatype datatype,
                          int dest, int sendtag, int source, int recvtag,
                          MPI_Comm comm, MPI_Status *status, int *rc);

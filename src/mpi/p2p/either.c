@@ -13,17 +13,17 @@
 #include <stdlib.h>
 
 typedef struct {
-    sw_near_irecv_t near;       /* first */
-    MPI_Request far;            /* the host's part                          */
-    bool asked;                 /* it is under way                          */
-    bool alone;                 /* and surely gets a message                */
-    bool cancelled;             /* and cancelled                            */
-    bool unwanted;              /* by the program, too                      */
-    bool came;                  /* the host has the message                 */
-    MPI_Status status;          /* then                                     */
+    sw_near_irecv_t near; /* first */
+    MPI_Request far;      /* the host's part */
+    bool asked;           /* it is under way */
+    bool alone;           /* and surely gets a message */
+    bool cancelled;       /* and cancelled */
+    bool unwanted;        /* by the program, too */
+    bool came;            /* the host has the message */
+    MPI_Status status;    /* then */
 } either_t;
 
-static int asked;               /* by how many                              */
+static int asked; /* by how many */
 
 bool sw_either_asks(void)
 {
@@ -53,8 +53,8 @@ static sw_near_receive_t *receive_of(sw_shadow_t *s)
 
 static bool is_done(const either_t *e)
 {
-    return atomic_load_explicit(
-        &((either_t *)(uintptr_t)e)->near.receive.done, memory_order_acquire);
+    return atomic_load_explicit(&((either_t *)(uintptr_t)e)->near.receive.done,
+                                memory_order_acquire);
 }
 
 static void be_done(either_t *e)
@@ -97,9 +97,10 @@ static int begin_far(either_t *e)
 {
     const sw_near_t *w = &e->near.receive.what;
     int rc = e->near.base.shadow.persistent
-        ? host.Start(&e->far)
-        : SW_FAR_COUNTED(Irecv, w->count, w->buffer, w->type->handle,
-                         MPI_ANY_SOURCE, tag_of(w), w->comm->handle, &e->far);
+                 ? host.Start(&e->far)
+                 : SW_FAR_COUNTED(Irecv, w->count, w->buffer, w->type->handle,
+                                  MPI_ANY_SOURCE, tag_of(w), w->comm->handle,
+                                  &e->far);
     e->asked = rc == MPI_SUCCESS;
     e->cancelled = false;
     asked += e->asked;
@@ -124,7 +125,8 @@ static either_t *posted_by(sw_posted_t *posted)
 static sw_early_t *by_proxy(either_t *e)
 {
     sw_early_t *m = e->came && e->near.base.shadow.result == MPI_SUCCESS
-        ? sw_proxy_named(&e->status, e->near.receive.what.comm) : NULL;
+                        ? sw_proxy_named(&e->status, e->near.receive.what.comm)
+                        : NULL;
     if (m)
         e->came = m->proxied = false;
     return m;
@@ -193,7 +195,7 @@ static void look(either_t *e)
         return;
     sw_early_t *m = by_proxy(e);
     if (!e->alone && !sw_matcher_withdraw(&e->near.receive.posted))
-        return;                 /* a message of ours has met it             */
+        return; /* a message of ours has met it */
     if (m) {
         sw_matcher_let_go(m);
         sw_matcher_hand(m, &e->near.receive.posted);
@@ -344,7 +346,7 @@ static void free_request(sw_shadow_t *s)
 static void release(sw_shadow_t *s)
 {
     sw_datatype_drop(receive_of(s)->what.type);
-    if (of(s)->far != MPI_REQUEST_NULL)     /* a persistent one's */
+    if (of(s)->far != MPI_REQUEST_NULL) /* a persistent one's */
         host.Request_free(&of(s)->far);
 }
 

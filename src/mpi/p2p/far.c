@@ -19,16 +19,14 @@ static int complete(int rc, MPI_Request *request, MPI_Status *status)
 
 /* A wrong count is the host's to judge, whichever procedure gets it. */
 static int send_counted(sw_send_mode_t mode, const void *buf, int64_t count,
-                        MPI_Datatype datatype, int dest, int tag,
-                        MPI_Comm comm)
+                        MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
     switch (mode) {
     case SW_SEND_READY:
         return SW_FAR_COUNTED(Rsend, count, buf, datatype, dest, tag, comm);
     case SW_SEND_SYNCHRONOUS:
         return SW_FAR_COUNTED(Ssend, count, buf, datatype, dest, tag, comm);
-    default:
-        return SW_FAR_COUNTED(Send, count, buf, datatype, dest, tag, comm);
+    default: return SW_FAR_COUNTED(Send, count, buf, datatype, dest, tag, comm);
     }
 }
 
@@ -55,8 +53,9 @@ int sw_far_send(sw_send_mode_t mode, const void *buf, int64_t count,
     MPI_Request request;
     if (sw_likely(may_stay()))
         return send_counted(mode, buf, count, datatype, dest, tag, comm);
-    return complete(isend_counted(mode, buf, count, datatype, dest, tag, comm,
-                                  &request), &request, MPI_STATUS_IGNORE);
+    return complete(
+        isend_counted(mode, buf, count, datatype, dest, tag, comm, &request),
+        &request, MPI_STATUS_IGNORE);
 }
 
 int sw_far_recv(void *buf, int64_t count, MPI_Datatype datatype, int source,
@@ -67,7 +66,8 @@ int sw_far_recv(void *buf, int64_t count, MPI_Datatype datatype, int source,
         return SW_FAR_COUNTED(Recv, count, buf, datatype, source, tag, comm,
                               status);
     return complete(SW_FAR_COUNTED(Irecv, count, buf, datatype, source, tag,
-                                   comm, &request), &request, status);
+                                   comm, &request),
+                    &request, status);
 }
 
 int sw_far_mrecv(void *buf, int64_t count, MPI_Datatype datatype,
@@ -76,8 +76,9 @@ int sw_far_mrecv(void *buf, int64_t count, MPI_Datatype datatype,
     MPI_Request request;
     if (sw_likely(may_stay()))
         return SW_FAR_COUNTED(Mrecv, count, buf, datatype, message, status);
-    return complete(SW_FAR_COUNTED(Imrecv, count, buf, datatype, message,
-                                   &request), &request, status);
+    return complete(
+        SW_FAR_COUNTED(Imrecv, count, buf, datatype, message, &request),
+        &request, status);
 }
 
 static int sendrecv_counted(const void *sendbuf, int64_t sendcount,
@@ -100,10 +101,9 @@ static int sendrecv_counted(const void *sendbuf, int64_t sendcount,
 /* Of MPI_PROC_NULL nothing is asked: MPICH 4.0's nonblocking receive says that
  * rank 0 has sent it. */
 int sw_far_sendrecv(const void *sendbuf, int64_t sendcount,
-                    MPI_Datatype sendtype, int dest, int sendtag,
-                    void *recvbuf, int64_t recvcount, MPI_Datatype recvtype,
-                    int source, int recvtag, MPI_Comm comm,
-                    MPI_Status *status)
+                    MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf,
+                    int64_t recvcount, MPI_Datatype recvtype, int source,
+                    int recvtag, MPI_Comm comm, MPI_Status *status)
 {
     MPI_Request receive, send;
     int rc;
@@ -114,8 +114,9 @@ int sw_far_sendrecv(const void *sendbuf, int64_t sendcount,
     if (source == MPI_PROC_NULL) {
         rc = sw_far_send(SW_SEND_STANDARD, sendbuf, sendcount, sendtype, dest,
                          sendtag, comm);
-        return rc ? rc : SW_FAR_COUNTED(Recv, recvcount, recvbuf, recvtype,
-                                        source, recvtag, comm, status);
+        return rc ? rc
+                  : SW_FAR_COUNTED(Recv, recvcount, recvbuf, recvtype, source,
+                                   recvtag, comm, status);
     }
     rc = SW_FAR_COUNTED(Irecv, recvcount, recvbuf, recvtype, source, recvtag,
                         comm, &receive);
@@ -140,7 +141,8 @@ int sw_far_probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
         return host.Probe(source, tag, comm, status);
     sw_idle_t idle = {0};
     while ((rc = host.Iprobe(source, tag, comm, &flag, status)) ==
-               MPI_SUCCESS && !flag) {
+               MPI_SUCCESS &&
+           !flag) {
         sw_shadow_progress();
         sw_idle(&idle, NULL);
     }
@@ -155,7 +157,8 @@ int sw_far_mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message,
         return host.Mprobe(source, tag, comm, message, status);
     sw_idle_t idle = {0};
     while ((rc = host.Improbe(source, tag, comm, &flag, message, status)) ==
-               MPI_SUCCESS && !flag) {
+               MPI_SUCCESS &&
+           !flag) {
         sw_shadow_progress();
         sw_idle(&idle, NULL);
     }

@@ -19,22 +19,21 @@ int sw_far_recv(void *buf, int64_t count, MPI_Datatype datatype, int source,
 int sw_far_mrecv(void *buf, int64_t count, MPI_Datatype datatype,
                  MPI_Message *message, MPI_Status *status);
 int sw_far_sendrecv(const void *sendbuf, int64_t sendcount,
-                    MPI_Datatype sendtype, int dest, int sendtag,
-                    void *recvbuf, int64_t recvcount, MPI_Datatype recvtype,
-                    int source, int recvtag, MPI_Comm comm,
-                    MPI_Status *status);
+                    MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf,
+                    int64_t recvcount, MPI_Datatype recvtype, int source,
+                    int recvtag, MPI_Comm comm, MPI_Status *status);
 int sw_far_probe(int source, int tag, MPI_Comm comm, MPI_Status *status);
 int sw_far_mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message,
                   MPI_Status *status);
 
 /* The host's procedure for so many elements, which its int may not hold. */
 #if SW_LARGE_COUNT
-#define SW_FAR_COUNTED(NAME, COUNT, BUFFER, ...)                        \
-    ((COUNT) > INT32_MAX                                                \
-         ? host.NAME##_c((BUFFER), (MPI_Count)(COUNT), __VA_ARGS__)     \
+#define SW_FAR_COUNTED(NAME, COUNT, BUFFER, ...)                    \
+    ((COUNT) > INT32_MAX                                            \
+         ? host.NAME##_c((BUFFER), (MPI_Count)(COUNT), __VA_ARGS__) \
          : host.NAME((BUFFER), (int)(COUNT), __VA_ARGS__))
 #else
-#define SW_FAR_COUNTED(NAME, COUNT, BUFFER, ...)                        \
+#define SW_FAR_COUNTED(NAME, COUNT, BUFFER, ...) \
     host.NAME((BUFFER), (int)(COUNT), __VA_ARGS__)
 #endif
 

@@ -55,19 +55,21 @@ int sw_give(void **block, size_t bytes, int dest, int tag, const void *on)
     size_t room = 0;
     switch (sw_parcel_look(p, &room)) {
     case SW_PARCEL_NONE:
-        return by_value(bytes < SW_PARCEL_MIN ? SW_GIVE_SMALL
-                                              : SW_GIVE_FOREIGN, bytes);
+        return by_value(bytes < SW_PARCEL_MIN ? SW_GIVE_SMALL : SW_GIVE_FOREIGN,
+                        bytes);
     case SW_PARCEL_GONE:
-        return refuse(comm, MPI_ERR_BUFFER, p, "is a block that this process "
+        return refuse(comm, MPI_ERR_BUFFER, p,
+                      "is a block that this process "
                       "has given away or freed");
     case SW_PARCEL_INSIDE:
-        return refuse(comm, MPI_ERR_BUFFER, p, "is not the beginning of a "
+        return refuse(comm, MPI_ERR_BUFFER, p,
+                      "is not the beginning of a "
                       "block");
-    case SW_PARCEL_HELD:
-        break;
+    case SW_PARCEL_HELD: break;
     }
     if (bytes > room)
-        return refuse(comm, MPI_ERR_COUNT, p, "is a block of fewer bytes than "
+        return refuse(comm, MPI_ERR_COUNT, p,
+                      "is a block of fewer bytes than "
                       "the giver names");
     if (bytes < LEAST)
         return by_value(SW_GIVE_SMALL, bytes);
@@ -80,7 +82,8 @@ int sw_give(void **block, size_t bytes, int dest, int tag, const void *on)
     return MPI_SUCCESS;
 }
 
-int sw_give_take_matched(void **block, size_t *bytes, void *message, void *status)
+int sw_give_take_matched(void **block, size_t *bytes, void *message,
+                         void *status)
 {
     sw_comm_t *c;
     if (!sw_near_knows(message, &c))
@@ -119,10 +122,11 @@ int sw_itake(void **block, int count, const void *type, int source, int tag,
     sw_comm_t *c = sw_near(comm);
     sw_near_t w;
     int rc = MPI_SUCCESS;
-    if (!c || !sw_near_describe(&w, c, comm, *block, count,
-                                *(const MPI_Datatype *)type,
-                                sw_near_source(source), sw_near_tag(tag),
-                                SW_PATTERN_ANY, &rc) || !w.type->dense)
+    if (!c ||
+        !sw_near_describe(&w, c, comm, *block, count,
+                          *(const MPI_Datatype *)type, sw_near_source(source),
+                          sw_near_tag(tag), SW_PATTERN_ANY, &rc) ||
+        !w.type->dense)
         return rc ? rc : SW_BY_VALUE;
     return sw_is_either(&w) ? sw_either_itake(&w, block, request)
                             : sw_near_itake(&w, block, request);

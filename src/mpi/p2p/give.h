@@ -12,22 +12,23 @@
 int sw_give(void **block, size_t bytes, int dest, int tag, const void *comm);
 int sw_take(void **block, size_t *bytes, int source, int tag, const void *comm,
             void *message, void *status);
-int sw_give_take_matched(void **block, size_t *bytes, void *message, void *status);
+int sw_give_take_matched(void **block, size_t *bytes, void *message,
+                         void *status);
 int sw_itake(void **block, int count, const void *type, int source, int tag,
              const void *comm, void *request);
 
 /* Why a block went by value. */
-#define SW_GIVE_REASONS(X)                                              \
-    X(FOREIGN, "of another heap")                                       \
-    X(SMALL, "small")                                                   \
+#define SW_GIVE_REASONS(X)        \
+    X(FOREIGN, "of another heap") \
+    X(SMALL, "small")             \
     X(ELSEWHERE, "to ranks out of reach, or with acceleration off")
 
 enum {
 #define X(id, text) SW_GIVE_##id,
     SW_GIVE_REASONS(X)
 #undef X
-    SW_GIVE_HANDED,     /* given away, and not copied                     */
-    SW_GIVE_TAKEN,      /* taken, and not copied                          */
+        SW_GIVE_HANDED, /* given away, and not copied */
+    SW_GIVE_TAKEN,      /* taken, and not copied */
     SW_GIVE_COUNTS
 };
 

@@ -30,8 +30,9 @@ static void take_way(int state)
 static void start_agent(void)
 {
     bool wanted = sw_settings.agent == SW_AUTO
-        ? sw_agent_fits(sw_peer_crowd(), sw_machine_core_threads())
-        : sw_settings.agent;
+                      ? sw_agent_fits(sw_peer_crowd(),
+                                      sw_machine_core_threads())
+                      : sw_settings.agent;
     if (!wanted)
         return;
     sw_schedules_shared = true;

@@ -65,8 +65,7 @@ static bool is_able(int place)
 {
     const sw_place_t *p = &sw_roster.at[place];
     return p->said.mailbox && p->said.self.helper &&
-           p->reaches_all & SW_AGREE_ARENA &&
-           sw_roster_is_near(p->said.rank);
+           p->reaches_all & SW_AGREE_ARENA && sw_roster_is_near(p->said.rank);
 }
 
 /* False: this rank is near no other. */
@@ -119,12 +118,10 @@ bool sw_near_decide(sw_comm_t *c)
 {
     int near = 0;
     if (c->context_id && c->n > 1 && c->reason != SW_REASON_INTER &&
-        c->reason != SW_REASON_FOREIGN && sw_comm_members(c) &&
-        c->members->all)
+        c->reason != SW_REASON_FOREIGN && sw_comm_members(c) && c->members->all)
         for (int i = 0; i < c->n; i++)
             near += sw_near_is(c, i);
-    c->near = near == c->n ? SW_NEAR_ALL
-            : near > 1     ? SW_NEAR_SOME : SW_NEAR_NO;
+    c->near = near == c->n ? SW_NEAR_ALL : near > 1 ? SW_NEAR_SOME : SW_NEAR_NO;
     return c->near > 0;
 }
 
@@ -138,7 +135,7 @@ bool sw_near_turn(bool all)
     sw_near_sends_dispose();
     if (shared)
         sw_shadow_match_give_back();
-    if (shared && came)         /* another thread may sleep for it */
+    if (shared && came) /* another thread may sleep for it */
         sw_doorbell_ring(sw_mailbox_doorbell);
     return came;
 }

@@ -93,7 +93,7 @@ typedef struct {
     const sw_datatype_t *type;
     void *buffer;
     int64_t count;
-    size_t bytes;               /* of data                                  */
+    size_t bytes; /* of data */
     int partner, tag;
 } sw_near_t;
 
@@ -101,11 +101,11 @@ typedef struct {
  * wider load it waits until both stores, and all before them, have reached the
  * cache: here those of the message before, whose lines come from another core.
  * So a description that was just written is read field by field. */
-#define SW_NEAR_FIELD(x)                                                \
-    __extension__({                                                     \
-        __auto_type field_ = (x);                                       \
-        __asm__("" : "+r"(field_));                                     \
-        field_;                                                         \
+#define SW_NEAR_FIELD(x)            \
+    __extension__({                 \
+        __auto_type field_ = (x);   \
+        __asm__("" : "+r"(field_)); \
+        field_;                     \
     })
 
 static inline void sw_near_copy(sw_near_t *to, const sw_near_t *from)
@@ -126,8 +126,11 @@ static inline bool sw_near_describe(sw_near_t *to, sw_comm_t *c, MPI_Comm comm,
                                     MPI_Datatype type, int partner, int tag,
                                     int any, int *result)
 {
-    *to = (sw_near_t){.comm = c, .buffer = (void *)(uintptr_t)buffer,
-                      .count = count, .partner = partner, .tag = tag};
+    *to = (sw_near_t){.comm = c,
+                      .buffer = (void *)(uintptr_t)buffer,
+                      .count = count,
+                      .partner = partner,
+                      .tag = tag};
     *result = MPI_SUCCESS;
     if (sw_unlikely((unsigned)partner >= (unsigned)c->n && partner != any) ||
         sw_unlikely((unsigned)tag > (unsigned)sw_near_tag_max && tag != any))
@@ -147,14 +150,16 @@ static inline bool sw_near_describe(sw_near_t *to, sw_comm_t *c, MPI_Comm comm,
 
 static inline int sw_near_source(int source)
 {
-    return source == MPI_ANY_SOURCE ? SW_PATTERN_ANY
-         : source == SW_PATTERN_ANY ? SW_NEAR_NONE : source;
+    return source == MPI_ANY_SOURCE   ? SW_PATTERN_ANY
+           : source == SW_PATTERN_ANY ? SW_NEAR_NONE
+                                      : source;
 }
 
 static inline int sw_near_tag(int tag)
 {
-    return tag == MPI_ANY_TAG ? SW_PATTERN_ANY
-         : tag == SW_PATTERN_ANY ? SW_NEAR_NONE : tag;
+    return tag == MPI_ANY_TAG      ? SW_PATTERN_ANY
+           : tag == SW_PATTERN_ANY ? SW_NEAR_NONE
+                                   : tag;
 }
 
 /* Take what has come, and go on with what is under way. `all`: see

@@ -34,8 +34,8 @@ static void *copied(sw_comm_t *c, sw_early_t *m, size_t bytes,
     if (!to)
         to = malloc(bytes ? bytes : 1);
     /* Without memory the message is received all the same, and is lost. */
-    sw_near_describe(&w, c, comm, to, to ? (int64_t)bytes : 0, MPI_BYTE,
-                     c->me, 0, SW_NEAR_NONE, error);
+    sw_near_describe(&w, c, comm, to, to ? (int64_t)bytes : 0, MPI_BYTE, c->me,
+                     0, SW_NEAR_NONE, error);
     int rc = sw_near_mrecv(&w, m, status);
     *error = to ? rc : sw_raise(comm, MPI_ERR_NO_MEM);
     if (*error == MPI_SUCCESS)

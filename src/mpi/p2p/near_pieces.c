@@ -18,7 +18,7 @@ typedef struct {
 typedef struct pull {
     sw_near_receive_t *receive;
     order_t order;
-    uint64_t at;                /* bytes that have come                     */
+    uint64_t at; /* bytes that have come */
     struct pull *next;
 } pull_t;
 
@@ -26,12 +26,12 @@ typedef struct pull {
  * pulls, each in their order. */
 typedef struct {
     pull_t *pulls, *last_pull;
-    pull_t *unasked;            /* the first of which it has not been told  */
+    pull_t *unasked; /* the first of which it has not been told */
     sw_near_send_t *sends, *last_send;
 } link_t;
 
-static link_t *links;           /* by place                                 */
-static int open_count;          /* pulls and sends in all links             */
+static link_t *links;  /* by place */
+static int open_count; /* pulls and sends in all links */
 
 static void no_memory(void)
 {
@@ -80,8 +80,8 @@ static void take_piece(link_t *link, const sw_cell_t *cell)
     size_t n = sw_cell_bytes(cell);
     sw_assert(p && p != link->unasked && p->at + n <= p->order.bytes);
     const sw_data_t to = sw_near_target(p->receive);
-    const sw_data_t from =
-        sw_data_plain((char *)(uintptr_t)cell->payload - p->at);
+    const sw_data_t from = sw_data_plain((char *)(uintptr_t)cell->payload -
+                                         p->at);
     sw_data_copy(&from, &to, p->at, p->at + n);
     p->at += n;
     if (p->at == p->order.bytes)

@@ -14,14 +14,14 @@
 
 typedef struct message {
     MPI_Message handle;
-    MPI_Request sent;           /* the stand-in; some hosts complete it when it
-                                 * is received                              */
+    MPI_Request sent; /* the stand-in; some hosts complete it when it
+                                 * is received */
     sw_early_t *early;
-    sw_comm_t *comm;            /* held */
+    sw_comm_t *comm; /* held */
     struct message *next;
 } message_t;
 
-static message_t *messages;     /* with the lock of the matcher */
+static message_t *messages; /* with the lock of the matcher */
 
 bool sw_near_probes(sw_pattern_t *p, sw_comm_t **c, int source, int tag,
                     MPI_Comm comm)
@@ -70,10 +70,10 @@ static bool ask_host(const sw_comm_t *c, const sw_pattern_t *p, bool takes,
 {
     int flag = 0, tag = p->tag == SW_PATTERN_ANY ? MPI_ANY_TAG : p->tag;
     sw_shadow_match_enter();
-    found->rc = takes
-        ? host.Improbe(MPI_ANY_SOURCE, tag, c->handle, &flag, &found->message,
-                       &found->status)
-        : host.Iprobe(MPI_ANY_SOURCE, tag, c->handle, &flag, &found->status);
+    found->rc = takes ? host.Improbe(MPI_ANY_SOURCE, tag, c->handle, &flag,
+                                     &found->message, &found->status)
+                      : host.Iprobe(MPI_ANY_SOURCE, tag, c->handle, &flag,
+                                    &found->status);
     if (flag && sw_proxy_is(&found->status, c)) {
         sw_proxy_remove(&found->status, c, takes ? &found->message : NULL);
         flag = 0;

@@ -22,7 +22,8 @@ sw_data_t sw_near_target(const sw_near_receive_t *r)
     const sw_near_t *w = &r->what;
     if (r->block)
         return sw_data_plain(r->block);
-    return (sw_data_t){.at = w->buffer, .count = w->count,
+    return (sw_data_t){.at = w->buffer,
+                       .count = w->count,
                        .layout = w->type->dense ? NULL : w->type->layout};
 }
 
@@ -135,8 +136,9 @@ void sw_near_meet(sw_posted_t *posted, const sw_envelope_t *e,
     r->source = e->pattern.source;
     r->tag = e->pattern.tag;
     r->bytes = n;
-    r->error = failed ? MPI_ERR_OTHER
-             : bytes > room ? MPI_ERR_TRUNCATE : MPI_SUCCESS;
+    r->error = failed         ? MPI_ERR_OTHER
+               : bytes > room ? MPI_ERR_TRUNCATE
+                              : MPI_SUCCESS;
     if (!later)
         atomic_store_explicit(&r->done, true, memory_order_release);
 }
@@ -164,7 +166,8 @@ void sw_near_equip(sw_near_receive_t *r)
 {
     const sw_near_t *w = &r->what;
     if (sw_unlikely((!w->type->dense && !w->type->layout) ||
-                    sw_out_of_reach(w->buffer, w->type)) && w->bytes)
+                    sw_out_of_reach(w->buffer, w->type)) &&
+        w->bytes)
         r->block = sw_temporary(w->bytes);
 }
 

@@ -13,16 +13,16 @@
 #include "p2p/slot.h"
 
 typedef struct {
-    sw_posted_t posted;         /* first                                    */
-    sw_near_t what;             /* bytes: the room                          */
+    sw_posted_t posted; /* first */
+    sw_near_t what;     /* bytes: the room */
     /* What has come; after `done` (acquire). */
     _Atomic bool done;
-    int source, tag, error;     /* error: an MPI error class, or 0          */
-    size_t bytes;               /* that were received                       */
-    char *block;                /* the host unpacks it, sw_near_received    */
-    void **into;                /* of straightway_itake: the program's
-                                 * pointer to the buffer; or NULL           */
-    void *parcel;               /* ... that has come in the buffer's stead  */
+    int source, tag, error; /* error: an MPI error class, or 0 */
+    size_t bytes;           /* that were received */
+    char *block;            /* the host unpacks it, sw_near_received */
+    void **into;            /* of straightway_itake: the program's
+                                 * pointer to the buffer; or NULL */
+    void *parcel;           /* ... that has come in the buffer's stead */
     bool cancelled;
 } sw_near_receive_t;
 
@@ -38,13 +38,13 @@ extern const sw_shadow_kind_t sw_near_irecv_kind
 /* What the sender of a large message offers: a payload of SW_CELL_OFFER. */
 typedef struct {
     uint64_t bytes;
-    uint64_t send;              /* its address; 0: it needs no sender       */
+    uint64_t send; /* its address; 0: it needs no sender */
     /* See p2p/slot.h. No slot: the data comes in pieces (near_pieces.h), or
      * from this process. */
     uint64_t slot, ticket;
     union {
-        bool synchronous;       /* its sender waits until it is met         */
-        char *copy;             /* see sw_near_secure                       */
+        bool synchronous; /* its sender waits until it is met */
+        char *copy;       /* see sw_near_secure */
     };
 } sw_near_offer_t;
 
@@ -53,8 +53,7 @@ void sw_near_meet(sw_posted_t *posted, const sw_envelope_t *e,
                   const void *payload);
 
 /* Bytes of a message that waits. */
-static inline size_t sw_near_length(const sw_envelope_t *e,
-                                    const void *payload)
+static inline size_t sw_near_length(const sw_envelope_t *e, const void *payload)
 {
     return e->kind == SW_CELL_DATA ? e->bytes
                                    : ((const sw_near_offer_t *)payload)->bytes;

@@ -109,7 +109,9 @@ static sw_envelope_t envelope(const sw_near_t *w, uint32_t kind, size_t bytes)
 {
     return (sw_envelope_t){
         .pattern = {w->comm->context_id, w->comm->me, w->tag},
-        .place = sw_roster.place, .kind = kind, .bytes = (uint32_t)bytes};
+        .place = sw_roster.place,
+        .kind = kind,
+        .bytes = (uint32_t)bytes};
 }
 
 /* A short message to oneself. */
@@ -198,16 +200,20 @@ static bool offer(sw_near_send_t *s)
     }
     if (!s->slot && !s->in_pieces) {
         s->offer = (sw_offer_t){
-            .dest = s->place, .data = s->data.at, .bytes = s->what.bytes,
+            .dest = s->place,
+            .data = s->data.at,
+            .bytes = s->what.bytes,
             .layout = (sw_layout_t *)(uintptr_t)s->data.layout,
-            .count = s->data.count, .given = s->given};
+            .count = s->data.count,
+            .given = s->given};
         bind(s);
         s->slot = sw_slot_offer(&s->offer);
         s->in_pieces = !s->slot;
         if (s->in_pieces && s->given.at)
             s->data = sw_data_plain(sw_parcel_find(&s->given));
     }
-    sw_near_offer_t o = {.bytes = s->what.bytes, .send = (uintptr_t)s,
+    sw_near_offer_t o = {.bytes = s->what.bytes,
+                         .send = (uintptr_t)s,
                          .synchronous = s->mode == SW_SEND_SYNCHRONOUS};
     if (s->slot) {
         o.slot = s->slot->offset;
@@ -265,11 +271,11 @@ static bool push(sw_near_send_t *s)
         return true;
     }
     if (s->mode == SW_SEND_SYNCHRONOUS || s->place == sw_roster.place)
-        s->sent = true;         /* before it is met */
+        s->sent = true; /* before it is met */
     if (!offer(s))
         return s->sent = false;
     s->sent = true;
-    if (s->given.at && s->slot) {   /* its taker needs no sender */
+    if (s->given.at && s->slot) { /* its taker needs no sender */
         sw_slot_orphan(s->slot);
         s->slot = NULL;
         return true;
@@ -312,8 +318,9 @@ static int to_oneself(const sw_near_t *w, char *to, int me, MPI_Comm comm)
 {
     int rc = host.Bsend(w->buffer, (int)w->count, w->type->handle, me, BUFFERED,
                         comm);
-    return rc ? rc : host.Recv(to, (int)w->bytes, MPI_PACKED, me, BUFFERED,
-                               comm, MPI_STATUS_IGNORE);
+    return rc ? rc
+              : host.Recv(to, (int)w->bytes, MPI_PACKED, me, BUFFERED, comm,
+                          MPI_STATUS_IGNORE);
 }
 
 /* A receive of the host's could take it (either.h), so it takes another
@@ -341,8 +348,8 @@ static int through_buffer(const sw_near_t *w, char *to)
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     pthread_mutex_lock(&lock);
     int rc = sw_unlikely(sw_either_asks())
-        ? through_another(w, to)
-        : to_oneself(w, to, w->comm->me, w->comm->handle);
+                 ? through_another(w, to)
+                 : to_oneself(w, to, w->comm->me, w->comm->handle);
     pthread_mutex_unlock(&lock);
     return rc;
 }
@@ -362,15 +369,15 @@ static void clear(sw_near_send_t *s)
 }
 
 /* Returns an error that the host has raised. */
-static int describe(sw_near_send_t *s, const sw_near_t *w,
-                    sw_send_mode_t mode)
+static int describe(sw_near_send_t *s, const sw_near_t *w, sw_send_mode_t mode)
 {
     bool buffered = mode == SW_SEND_BUFFERED;
     clear(s);
     sw_near_copy(&s->what, w);
     s->mode = mode;
     s->place = sw_near_place(w->comm, w->partner);
-    s->data = (sw_data_t){.at = w->buffer, .count = w->count,
+    s->data = (sw_data_t){.at = w->buffer,
+                          .count = w->count,
                           .layout = w->type->dense ? NULL : w->type->layout};
     if (sw_likely(!buffered && (w->type->dense || w->type->layout) &&
                   !sw_out_of_reach(w->buffer, w->type)) ||
@@ -496,8 +503,8 @@ static void push_waiting(void)
 void sw_near_sends_turn(void)
 {
     sw_near_pieces_turn();
-    if (sw_likely(!atomic_load_explicit(&waiting_count,
-                                        memory_order_relaxed) && !offered))
+    if (sw_likely(!atomic_load_explicit(&waiting_count, memory_order_relaxed) &&
+                  !offered))
         return;
     if (atomic_load(&waiting_count))
         push_waiting();
@@ -581,8 +588,9 @@ static inline bool at_once(const sw_near_t *w, sw_send_mode_t mode)
     int place = sw_near_place(w->comm, w->partner);
     bool shared = sw_threaded || sw_shadow_match_shared;
     size_t most = w->bytes <= eager ||
-                  sw_arena_offset(w->buffer, w->bytes) != UINT64_MAX
-        ? eager : eager_private;
+                          sw_arena_offset(w->buffer, w->bytes) != UINT64_MAX
+                      ? eager
+                      : eager_private;
     if (sw_unlikely(w->bytes > most || mode != SW_SEND_STANDARD ||
                     !w->type->dense || sw_device_possible()))
         return false;
@@ -670,8 +678,7 @@ static sw_near_isend_t *new_shadow(const sw_near_t *w)
     return i;
 }
 
-int sw_near_isend(const sw_near_t *w, sw_send_mode_t mode,
-                  MPI_Request *request)
+int sw_near_isend(const sw_near_t *w, sw_send_mode_t mode, MPI_Request *request)
 {
     /* To MPI_PROC_NULL hosts give one request again and again, which is
      * complete: the cheapest one that there is, and none of ours. */
@@ -723,7 +730,7 @@ static void free_request(sw_shadow_t *shadow)
 
 static int cancel(sw_shadow_t *shadow)
 {
-    return MPI_SUCCESS;         /* it is on its way */
+    return MPI_SUCCESS; /* it is on its way */
 }
 
 static void release(sw_shadow_t *shadow)

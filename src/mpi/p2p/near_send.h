@@ -14,36 +14,36 @@
 
 typedef enum {
     SW_SEND_STANDARD,
-    SW_SEND_SYNCHRONOUS,        /* complete only when a receive has met it  */
-    SW_SEND_BUFFERED,           /* complete at once                         */
-    SW_SEND_READY,              /* standard, and a receive is there: of the
-                                   host's                                   */
+    SW_SEND_SYNCHRONOUS, /* complete only when a receive has met it */
+    SW_SEND_BUFFERED,    /* complete at once */
+    SW_SEND_READY,       /* standard, and a receive is there: of the
+                                   host's */
 } sw_send_mode_t;
 
 typedef struct sw_near_send {
     sw_near_t what;
     sw_send_mode_t mode;
-    int place;                  /* the receiver's                           */
-    sw_data_t data;             /* the program's, or what was packed        */
-    void *packed;               /* to be freed                              */
-    sw_slot_t *slot;            /* NULL: none, or none yet                  */
+    int place;       /* the receiver's */
+    sw_data_t data;  /* the program's, or what was packed */
+    void *packed;    /* to be freed */
+    sw_slot_t *slot; /* NULL: none, or none yet */
     sw_offer_t offer;
-    sw_parcel_name_t given;     /* at is 0: nothing is given                */
-    bool blocking;              /* its program waits for it                 */
-    bool sent;                  /* it is in the mailbox                     */
-    uint64_t order;             /* among those that are offered             */
-    bool proxied;               /* see proxy.h; then                        */
+    sw_parcel_name_t given; /* at is 0: nothing is given */
+    bool blocking;          /* its program waits for it */
+    bool sent;              /* it is in the mailbox */
+    uint64_t order;         /* among those that are offered */
+    bool proxied;           /* see proxy.h; then */
     MPI_Request proxy;
-    bool in_pieces;             /* see near_pieces.h                        */
-    bool pulled;                /* then: by its receiver                    */
-    uint64_t wanted, at;        /* so many bytes, and so many are sent      */
-    struct sw_near_send *behind;    /* among those that are pulled          */
+    bool in_pieces;              /* see near_pieces.h */
+    bool pulled;                 /* then: by its receiver */
+    uint64_t wanted, at;         /* so many bytes, and so many are sent */
+    struct sw_near_send *behind; /* among those that are pulled */
     unsigned turns;
-    _Atomic bool done;          /* the buffer is the program's again, and a
-                                 * synchronous one has met its receive      */
-    bool detached;              /* frees itself: its program has forgotten it */
-    struct sw_near_send *after, *before;    /* in a queue, or among those
-                                             * under way; NULL: in none     */
+    _Atomic bool done; /* the buffer is the program's again, and a
+                                 * synchronous one has met its receive */
+    bool detached;     /* frees itself: its program has forgotten it */
+    struct sw_near_send *after, *before; /* in a queue, or among those
+                                             * under way; NULL: in none */
     struct sw_near_send **list;
 } sw_near_send_t;
 

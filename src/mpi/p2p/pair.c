@@ -39,8 +39,7 @@ static bool ready(sw_shadow_t *s)
 static sw_doorbell_t *bell(sw_shadow_t *s)
 {
     sw_pair_t *p = of(s);
-    MPI_Request *half = p->receive != MPI_REQUEST_NULL ? &p->receive
-                                                       : &p->send;
+    MPI_Request *half = p->receive != MPI_REQUEST_NULL ? &p->receive : &p->send;
     return sw_shadow_bell(sw_shadow_of(*half));
 }
 

@@ -12,7 +12,7 @@ typedef struct {
     sw_scheduled_t base;
     MPI_Request receive, send;
     MPI_Status status;
-    void *block;                /* what is sent lies there; NULL: it does not */
+    void *block; /* what is sent lies there; NULL: it does not */
 } sw_pair_t;
 
 extern const sw_shadow_kind_t sw_pair_kind

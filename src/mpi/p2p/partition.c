@@ -63,9 +63,9 @@ void sw_partitions_place(sw_partitioned_t *p)
     p->parts.room = sw_partitions_room(p);
     p->temporary = plain ? NULL : sw_temporary(p->parts.room);
     p->parts.to = plain
-        ? (sw_data_t){p->user, type->dense ? NULL : type->layout,
-                      p->partitions * p->count}
-        : sw_data_plain(p->temporary);
+                      ? (sw_data_t){p->user, type->dense ? NULL : type->layout,
+                                    p->partitions * p->count}
+                      : sw_data_plain(p->temporary);
     for (int i = 0; i < p->partitions; i++)
         p->given[i] = false;
 }

@@ -26,12 +26,12 @@ typedef struct {
     char *user;
     const sw_datatype_t *type;
     int partitions;
-    int64_t count;              /* elements of a partition                  */
-    size_t bytes;               /* of a partition                           */
-    char *packed;               /* the sender's copy; NULL: none yet        */
-    uint64_t packed_at;         /* its place (offload/room.h)               */
-    char *temporary;            /* the receiver's, if the host unpacks      */
-    bool *given;                /* by partition: the program may read it    */
+    int64_t count;      /* elements of a partition */
+    size_t bytes;       /* of a partition */
+    char *packed;       /* the sender's copy; NULL: none yet */
+    uint64_t packed_at; /* its place (offload/room.h) */
+    char *temporary;    /* the receiver's, if the host unpacks */
+    bool *given;        /* by partition: the program may read it */
 } sw_partitioned_t;
 
 /* Of the whole message, in bytes. */

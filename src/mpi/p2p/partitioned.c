@@ -32,8 +32,8 @@ static void tell(const sw_partitioned_t *p, MPI_Status *status)
         return;
     status->MPI_SOURCE = p->peer;
     status->MPI_TAG = p->tag;
-    sw_status_set_bytes(status, sw_min(sw_parts_received(&p->parts),
-                                       sw_partitions_room(p)));
+    sw_status_set_bytes(
+        status, sw_min(sw_parts_received(&p->parts), sw_partitions_room(p)));
 }
 
 /* As in any receive, less may come than there is room for, and more is an
@@ -88,9 +88,9 @@ static int start(sw_shadow_t *s)
 {
     sw_partitioned_t *p = (sw_partitioned_t *)s;
     bool room = p->opened ||
-        sw_parts_open(&p->parts, p->pair.team, p->pair.name,
-                      p->sends ? (unsigned)p->partitions : 0, p->bytes,
-                      p->sends && sw_partitions_room(p) <= EAGER);
+                sw_parts_open(&p->parts, p->pair.team, p->pair.name,
+                              p->sends ? (unsigned)p->partitions : 0, p->bytes,
+                              p->sends && sw_partitions_room(p) <= EAGER);
     p->opened = true;
     if (sw_unlikely(!room || (p->sends && p->parts.on->refused)))
         return sw_raise_pending(s->comm, MPI_ERR_NO_MEM);
@@ -131,8 +131,10 @@ static bool tag_is_right(int tag)
 {
     static _Atomic int most;
     int known = atomic_load(&most), *at, set = 0;
-    if (!known && host.Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &at, &set) ==
-                      MPI_SUCCESS && set)
+    if (!known &&
+        host.Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &at, &set) ==
+            MPI_SUCCESS &&
+        set)
         atomic_store(&most, known = *at);
     return tag >= 0 && tag <= known;
 }
@@ -150,17 +152,19 @@ static sw_partitioned_t *initialize(bool sends, const void *user,
     sw_comm_pair_t pair;
     if (!c || !sw_comm_is_pair(c, peer) || partitions <= 0 || count < 0 ||
         !tag_is_right(tag) ||
-        __builtin_mul_overflow((int64_t)partitions, (int64_t)count, &elements) ||
+        __builtin_mul_overflow((int64_t)partitions, (int64_t)count,
+                               &elements) ||
         !sw_buffer_usable(user, elements, datatype, comm, &type, result) ||
         __builtin_mul_overflow(elements, (int64_t)type->size, &bytes) ||
-        !sw_comm_pair(c, sends ? c->me : peer, sends ? peer : c->me, tag, &pair))
+        !sw_comm_pair(c, sends ? c->me : peer, sends ? peer : c->me, tag,
+                      &pair))
         return NULL;
-    sw_partitioned_t *p =
-        (sw_partitioned_t *)sw_shadow_new(&partitioned_kind, c);
+    sw_partitioned_t *p = (sw_partitioned_t *)sw_shadow_new(&partitioned_kind,
+                                                            c);
     bool *given = calloc((size_t)partitions, sizeof *given);
     if (!p || !given) {
         sw_say("out of memory for a partitioned message");
-        abort();                /* the other rank counts on it */
+        abort(); /* the other rank counts on it */
     }
     p->pair = pair;
     p->sends = sends;
@@ -206,7 +210,7 @@ static sw_partitioned_t *ours(MPI_Request request)
 /* Open MPI takes every number of a partition, and writes where that leads. The
  * standard calls a wrong one erroneous (MPI 4.1, 4.2.2), and names no class. */
 #ifdef SW_FLAVOUR_OMPI
-#define CONST           /* its header has none */
+#define CONST /* its header has none */
 enum { WRONG_PARTITION = MPI_ERR_ARG, TAKES_EMPTY = true };
 #else
 #define CONST const
@@ -223,7 +227,8 @@ static bool has(const sw_partitioned_t *p, int partition)
 static bool may(const sw_partitioned_t *p, bool right, int *result)
 {
     int error = !p->sends || !p->shadow.active ? MPI_ERR_REQUEST
-                : right ? MPI_SUCCESS : WRONG_PARTITION;
+                : right                        ? MPI_SUCCESS
+                                               : WRONG_PARTITION;
     *result = sw_raise_pending(p->shadow.comm, error);
     return error == MPI_SUCCESS;
 }

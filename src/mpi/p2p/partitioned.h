@@ -16,8 +16,7 @@
  * its error; the procedure returns *rc. */
 bool sw_partitioned_init(bool sends, const void *buf, int partitions,
                          MPI_Count count, MPI_Datatype datatype, int peer,
-                         int tag, MPI_Comm comm, MPI_Request *request,
-                         int *rc);
+                         int tag, MPI_Comm comm, MPI_Request *request, int *rc);
 
 /* At the ends of the job. */
 void sw_partitioned_start(void);

@@ -22,8 +22,8 @@ int sw_MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
     sw_comm_t *c;
     int flag;
     return sw_near_probes(&p, &c, source, tag, comm)
-        ? sw_near_iprobe(c, &p, true, &flag, status)
-        : sw_far_probe(source, tag, comm, status);
+               ? sw_near_iprobe(c, &p, true, &flag, status)
+               : sw_far_probe(source, tag, comm, status);
 }
 
 int sw_MPI_Improbe(int source, int tag, MPI_Comm comm, int *flag,
@@ -44,6 +44,6 @@ int sw_MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message,
     sw_comm_t *c;
     int flag;
     return sw_near_probes(&p, &c, source, tag, comm)
-        ? sw_near_improbe(c, &p, true, &flag, message, status)
-        : sw_far_mprobe(source, tag, comm, message, status);
+               ? sw_near_improbe(c, &p, true, &flag, message, status)
+               : sw_far_mprobe(source, tag, comm, message, status);
 }

@@ -11,8 +11,17 @@
 
 /* A word: a state, whether the last proxy is the sender's own, the tag, and how
  * many proxies. */
-enum { NONE, WANTED, SENDING, SENT, REFUSED, STATE = 7, OWN = 8, TAG_AT = 4,
-       COUNT_AT = 35 };
+enum {
+    NONE,
+    WANTED,
+    SENDING,
+    SENT,
+    REFUSED,
+    STATE = 7,
+    OWN = 8,
+    TAG_AT = 4,
+    COUNT_AT = 35
+};
 
 /* Questions without an answer so far. */
 static int open_questions;
@@ -20,10 +29,10 @@ static int open_questions;
 /* Of a sender, by place: the messages in line that no question covers yet, up
  * to the one at hand. */
 typedef struct {
-    sw_early_t *first;          /* NULL: none                               */
+    sw_early_t *first; /* NULL: none */
     uint64_t count;
-    bool mixed;                 /* a later one has another tag              */
-    bool stopped;               /* ask no more in this turn                 */
+    bool mixed;   /* a later one has another tag */
+    bool stopped; /* ask no more in this turn */
 } uncovered_t;
 static uncovered_t *uncovered;
 
@@ -84,7 +93,7 @@ static void ask(sw_early_t *m, sw_slot_t *slot, const uncovered_t *u, bool own)
     if (!r || !r->elsewhere)
         return;
     set(slot, WANTED | (own ? OWN : 0) | (uint64_t)p->tag << TAG_AT |
-              u->count << COUNT_AT);
+                  u->count << COUNT_AT);
     open_questions++;
     sw_mailbox_ring(m->envelope.place);
 }
@@ -109,8 +118,8 @@ static void cover(sw_early_t *m)
     if (m->proxied || m->unproxied || u->stopped ||
         (u->first && !same_sender(u->first, m)))
         return;
-    if (m->proxy) {             /* a question is open                       */
-        u->stopped = !slot;     /* ... and a later one carries it           */
+    if (m->proxy) {         /* a question is open */
+        u->stopped = !slot; /* ... and a later one carries it */
         return;
     }
     if (!u->first)
@@ -163,8 +172,7 @@ void sw_proxy_settle(void)
         uint64_t word = word_of(slot);
         if ((word & STATE) == WANTED)
             atomic_compare_exchange_strong(&slot->proxy, &word,
-                                           (word & ~(uint64_t)STATE) |
-                                           REFUSED);
+                                           (word & ~(uint64_t)STATE) | REFUSED);
     }
     for (int i = 0; i < n; i++) {
         sw_slot_t *slot = sw_near_synchronous(asked[i]);
@@ -233,8 +241,8 @@ void sw_proxy_serve(sw_near_send_t *s)
         sw_near_send_t *first = s;
         for (sw_near_send_t *at = s->list ? s->after : s; at != s;
              at = at->after)
-            if (at->place == s->place && at->order < first->order &&
-                at->slot && (word_of(at->slot) & STATE) == WANTED)
+            if (at->place == s->place && at->order < first->order && at->slot &&
+                (word_of(at->slot) & STATE) == WANTED)
                 first = at;
         answer(first, word_of(first->slot));
     }

@@ -12,8 +12,8 @@ bool sw_recv(void *buf, int64_t count, MPI_Datatype datatype, int source,
              int tag, MPI_Comm comm, MPI_Status *status, int *rc)
 {
     sw_near_t w;
-    if (sw_likely(sw_near_receives(&w, buf, count, datatype, source, tag, comm,
-                                   rc)))
+    if (sw_likely(
+            sw_near_receives(&w, buf, count, datatype, source, tag, comm, rc)))
         *rc = sw_is_either(&w) ? sw_either_recv(&w, status)
                                : sw_near_recv(&w, status);
     else if (*rc == MPI_SUCCESS && !sw_shadow_owing())
@@ -27,8 +27,8 @@ bool sw_irecv(void *buf, int64_t count, MPI_Datatype datatype, int source,
               int tag, MPI_Comm comm, MPI_Request *request, int *rc)
 {
     sw_near_t w;
-    if (sw_unlikely(!sw_near_receives(&w, buf, count, datatype, source, tag,
-                                      comm, rc)))
+    if (sw_unlikely(
+            !sw_near_receives(&w, buf, count, datatype, source, tag, comm, rc)))
         return *rc != MPI_SUCCESS;
     *rc = sw_is_either(&w) ? sw_either_itake(&w, NULL, request)
                            : sw_near_irecv(&w, request);

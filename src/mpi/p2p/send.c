@@ -15,10 +15,10 @@ bool sw_send(sw_send_mode_t mode, const void *buf, int64_t count,
              MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, int *rc)
 {
     sw_near_t w;
-    if (sw_likely(sw_near_sends(&w, buf, count, datatype, dest, tag, comm,
-                                rc)))
+    if (sw_likely(sw_near_sends(&w, buf, count, datatype, dest, tag, comm, rc)))
         *rc = sw_near_send(&w, near_mode(mode));
-    else if (*rc == MPI_SUCCESS && (mode == SW_SEND_BUFFERED || !sw_shadow_owing()))
+    else if (*rc == MPI_SUCCESS &&
+             (mode == SW_SEND_BUFFERED || !sw_shadow_owing()))
         return false;
     else if (*rc == MPI_SUCCESS)
         *rc = sw_far_send(mode, buf, count, datatype, dest, tag, comm);
@@ -30,8 +30,8 @@ bool sw_isend(sw_send_mode_t mode, const void *buf, int64_t count,
               MPI_Request *request, int *rc)
 {
     sw_near_t w;
-    if (sw_unlikely(!sw_near_sends(&w, buf, count, datatype, dest, tag, comm,
-                                   rc)))
+    if (sw_unlikely(
+            !sw_near_sends(&w, buf, count, datatype, dest, tag, comm, rc)))
         return *rc != MPI_SUCCESS;
     *rc = sw_near_isend(&w, near_mode(mode), request);
     return true;

@@ -13,14 +13,13 @@
 /* Halves, ours or the host's -------------------------------------------------
  */
 
-static int send(const void *buf, int64_t count, MPI_Datatype datatype,
-                int dest, int tag, MPI_Comm comm)
+static int send(const void *buf, int64_t count, MPI_Datatype datatype, int dest,
+                int tag, MPI_Comm comm)
 {
     int rc;
-    return sw_send(SW_SEND_STANDARD, buf, count, datatype, dest, tag, comm,
-                   &rc)
-               ? rc : SW_FAR_COUNTED(Send, count, buf, datatype, dest, tag,
-                                     comm);
+    return sw_send(SW_SEND_STANDARD, buf, count, datatype, dest, tag, comm, &rc)
+               ? rc
+               : SW_FAR_COUNTED(Send, count, buf, datatype, dest, tag, comm);
 }
 
 static int isend(const void *buf, int64_t count, MPI_Datatype datatype,
@@ -29,8 +28,9 @@ static int isend(const void *buf, int64_t count, MPI_Datatype datatype,
     int rc;
     return sw_isend(SW_SEND_STANDARD, buf, count, datatype, dest, tag, comm,
                     request, &rc)
-               ? rc : SW_FAR_COUNTED(Isend, count, buf, datatype, dest, tag,
-                                     comm, request);
+               ? rc
+               : SW_FAR_COUNTED(Isend, count, buf, datatype, dest, tag, comm,
+                                request);
 }
 
 static int receive(void *buf, int64_t count, MPI_Datatype datatype, int source,
@@ -38,17 +38,19 @@ static int receive(void *buf, int64_t count, MPI_Datatype datatype, int source,
 {
     int rc;
     return sw_recv(buf, count, datatype, source, tag, comm, status, &rc)
-               ? rc : SW_FAR_COUNTED(Recv, count, buf, datatype, source, tag,
-                                     comm, status);
+               ? rc
+               : SW_FAR_COUNTED(Recv, count, buf, datatype, source, tag, comm,
+                                status);
 }
 
-static int ireceive(void *buf, int64_t count, MPI_Datatype datatype,
-                    int source, int tag, MPI_Comm comm, MPI_Request *request)
+static int ireceive(void *buf, int64_t count, MPI_Datatype datatype, int source,
+                    int tag, MPI_Comm comm, MPI_Request *request)
 {
     int rc;
     return sw_irecv(buf, count, datatype, source, tag, comm, request, &rc)
-               ? rc : SW_FAR_COUNTED(Irecv, count, buf, datatype, source, tag,
-                                     comm, request);
+               ? rc
+               : SW_FAR_COUNTED(Irecv, count, buf, datatype, source, tag, comm,
+                                request);
 }
 
 /* Both -----------------------------------------------------------------------
@@ -143,15 +145,14 @@ static int begin(const void *sendbuf, int64_t sendcount, MPI_Datatype sendtype,
         rc = ireceive(recvbuf, recvcount, recvtype, source, recvtag, comm,
                       &p->receive);
     if (rc == MPI_SUCCESS && dest != MPI_PROC_NULL)
-        rc = isend(sendbuf, sendcount, sendtype, dest, sendtag, comm,
-                   &p->send);
+        rc = isend(sendbuf, sendcount, sendtype, dest, sendtag, comm, &p->send);
     return sw_pair_begun(p, rc, request);
 }
 
-bool sw_isendrecv(const void *sendbuf, int64_t sendcount,
-                  MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf,
-                  int64_t recvcount, MPI_Datatype recvtype, int source,
-                  int recvtag, MPI_Comm comm, MPI_Request *request, int *rc)
+bool sw_isendrecv(const void *sendbuf, int64_t sendcount, MPI_Datatype sendtype,
+                  int dest, int sendtag, void *recvbuf, int64_t recvcount,
+                  MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm,
+                  MPI_Request *request, int *rc)
 {
     sw_near_t w;
     bool ours = sw_near_sends(&w, sendbuf, sendcount, sendtype, dest, sendtag,
@@ -169,8 +170,8 @@ bool sw_isendrecv(const void *sendbuf, int64_t sendcount,
  * --------------------------------------------------------------------- */
 
 /* A copy of what is sent, in *block. */
-static const void *aside(const void *buf, int64_t count,
-                         const sw_datatype_t *d, MPI_Comm comm, void **block)
+static const void *aside(const void *buf, int64_t count, const sw_datatype_t *d,
+                         MPI_Comm comm, void **block)
 {
     *block = NULL;
     return count && d->size ? sw_set_aside(buf, count, d, comm, block) : NULL;
@@ -191,8 +192,8 @@ bool sw_sendrecv_replace(void *buf, int64_t count, MPI_Datatype datatype,
             return *rc != MPI_SUCCESS;
         copy = aside(buf, count, d, comm, &block);
     }
-    if (!sw_sendrecv(copy, count, datatype, dest, sendtag, buf, count,
-                     datatype, source, recvtag, comm, status, rc))
+    if (!sw_sendrecv(copy, count, datatype, dest, sendtag, buf, count, datatype,
+                     source, recvtag, comm, status, rc))
         *rc = sw_far_sendrecv(copy, count, datatype, dest, sendtag, buf, count,
                               datatype, source, recvtag, comm, status);
     sw_temporary_free(block);

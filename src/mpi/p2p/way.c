@@ -25,9 +25,11 @@ static int asked_way(void)
             return SW_ACCELERATE_TWO_COPY + i;
     static _Atomic bool said;
     if (strcmp(sw_settings.message_way, "auto"))
-        sw_say_once(&said, "STRAIGHTWAY_MESSAGE_WAY=%s is not understood: give "
+        sw_say_once(&said,
+                    "STRAIGHTWAY_MESSAGE_WAY=%s is not understood: give "
                     "auto, two-copy, cma, one-copy or joint (the default is "
-                    "kept)", sw_settings.message_way);
+                    "kept)",
+                    sw_settings.message_way);
     return SW_ACCELERATE_ON;
 }
 
@@ -46,6 +48,7 @@ void sw_way_force(int state)
     sw_way_cma = state == SW_ACCELERATE_CMA;
     sw_way_shows = !sw_way_cma && state != SW_ACCELERATE_TWO_COPY;
     sw_settings.p2p_joint = forced && state != SW_ACCELERATE_JOINT
-        ? SIZE_MAX : usual.joint;
+                                ? SIZE_MAX
+                                : usual.joint;
     sw_settings.show_after = forced ? 0 : usual.show_after;
 }

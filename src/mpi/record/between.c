@@ -13,12 +13,12 @@
 /* Which members a buffer's data goes to, or comes from. */
 typedef enum {
     NOBODY,
-    ANY,            /* all of it to all others, or from all others */
+    ANY, /* all of it to all others, or from all others */
     ROOT,
-    BLOCKS,         /* a block for each member    */
-    LATER,          /* all of it to those of higher rank */
+    BLOCKS, /* a block for each member */
+    LATER,  /* all of it to those of higher rank */
     EARLIER,
-    OUT_ANY,        /* the same for neighbours */
+    OUT_ANY, /* the same for neighbours */
     OUT_BLOCKS,
     IN_BLOCKS,
 } way_t;
@@ -29,12 +29,9 @@ typedef struct {
 
 /* For collectives with a root: on the root, and on the others. */
 static const ways_t on_root[SW_COLL_COUNT] = {
-    [SW_COLL_BCAST] = {ANY, NOBODY},
-    [SW_COLL_REDUCE] = {NOBODY, ANY},
-    [SW_COLL_GATHER] = {NOBODY, BLOCKS},
-    [SW_COLL_GATHERV] = {NOBODY, BLOCKS},
-    [SW_COLL_SCATTER] = {BLOCKS, NOBODY},
-    [SW_COLL_SCATTERV] = {BLOCKS, NOBODY},
+    [SW_COLL_BCAST] = {ANY, NOBODY},      [SW_COLL_REDUCE] = {NOBODY, ANY},
+    [SW_COLL_GATHER] = {NOBODY, BLOCKS},  [SW_COLL_GATHERV] = {NOBODY, BLOCKS},
+    [SW_COLL_SCATTER] = {BLOCKS, NOBODY}, [SW_COLL_SCATTERV] = {BLOCKS, NOBODY},
 };
 static const ways_t on_others = {ROOT, ROOT};
 
@@ -66,7 +63,7 @@ static uint64_t blocks_away(const sw_known_comm_t *c, uint64_t bytes,
         if (!sw_known_is_away(c, member ? member[i] : i))
             continue;
         all += d ? (uint64_t)sw_counts_at(d->counts, i) *
-                   sw_known_type(d->types ? d->types[i] : d->type)->size
+                       sw_known_type(d->types ? d->types[i] : d->type)->size
                  : each;
     }
     return all;
@@ -87,25 +84,17 @@ static uint64_t part(const sw_known_comm_t *c, way_t way, int root,
     if (!bytes)
         return 0;
     switch (way) {
-    case ANY:
-        return bytes;
-    case ROOT:
-        return sw_known_is_away(c, root) ? bytes : 0;
-    case LATER:
-        return c->last_away > c->me ? bytes : 0;
-    case EARLIER:
-        return c->first_away < c->me ? bytes : 0;
+    case ANY: return bytes;
+    case ROOT: return sw_known_is_away(c, root) ? bytes : 0;
+    case LATER: return c->last_away > c->me ? bytes : 0;
+    case EARLIER: return c->first_away < c->me ? bytes : 0;
     case BLOCKS:
         return !d ? bytes / (uint64_t)c->targets * (uint64_t)c->away
                   : blocks_away(c, bytes, d, c->targets, NULL);
-    case OUT_ANY:
-        return out && any_away(c, out, c->outs) ? bytes : 0;
-    case OUT_BLOCKS:
-        return out ? blocks_away(c, bytes, d, c->outs, out) : 0;
-    case IN_BLOCKS:
-        return c->in ? blocks_away(c, bytes, d, c->ins, c->in) : 0;
-    case NOBODY:
-        break;
+    case OUT_ANY: return out && any_away(c, out, c->outs) ? bytes : 0;
+    case OUT_BLOCKS: return out ? blocks_away(c, bytes, d, c->outs, out) : 0;
+    case IN_BLOCKS: return c->in ? blocks_away(c, bytes, d, c->ins, c->in) : 0;
+    case NOBODY: break;
     }
     return 0;
 }
@@ -116,16 +105,16 @@ static void add(sw_event_t *e, sw_collective_t what, int root,
 {
     const sw_known_comm_t *c = e->comm;
     bool rooted = on_root[what].sent || on_root[what].received;
-    ways_t ways = !rooted ? on_all[what]
-                : sw_moves_is_root(c, root) ? on_root[what] : on_others;
+    ways_t ways = !rooted                     ? on_all[what]
+                  : sw_moves_is_root(c, root) ? on_root[what]
+                                              : on_others;
     if (ways.sent == BLOCKS && ways.received == BLOCKS && !sent)
-        sent = received;        /* in place */
+        sent = received; /* in place */
     if (ways.received == ANY && c->inter)
-        sent = NULL;            /* a reduce_scatter's are the own group's */
-    e->amount.sent_between +=
-        part(c, (way_t)ways.sent, root, sent_bytes, sent);
-    e->amount.received_between +=
-        part(c, (way_t)ways.received, root, received_bytes, received);
+        sent = NULL; /* a reduce_scatter's are the own group's */
+    e->amount.sent_between += part(c, (way_t)ways.sent, root, sent_bytes, sent);
+    e->amount.received_between += part(c, (way_t)ways.received, root,
+                                       received_bytes, received);
 }
 
 void sw_collective_between(sw_event_t *e, sw_collective_t what, int root,
@@ -138,6 +127,6 @@ void sw_collective_between(sw_event_t *e, sw_collective_t what, int root,
 void sw_record_between_again(sw_event_t *e, const sw_pending_t *p)
 {
     if (e->comm->away)
-        add(e, (sw_collective_t)p->tag, p->peer, p->sent, p->received,
-            NULL, NULL);
+        add(e, (sw_collective_t)p->tag, p->peer, p->sent, p->received, NULL,
+            NULL);
 }

@@ -11,18 +11,12 @@ static uint32_t partners_of(const sw_known_comm_t *c, sw_waits_t waits,
                             int root)
 {
     switch (waits) {
-    case SW_WAITS_ALL:
-        return (uint32_t)c->n - 1;
-    case SW_WAITS_ROOT:
-        return root != c->me;
-    case SW_WAITS_AT_ROOT:
-        return root == c->me ? (uint32_t)c->n - 1 : 0;
-    case SW_WAITS_LOWER:
-        return (uint32_t)c->me;
-    case SW_WAITS_NEIGHBOURS:
-        return c->ins > 0 ? (uint32_t)c->ins : 0;
-    default:
-        return 0;
+    case SW_WAITS_ALL: return (uint32_t)c->n - 1;
+    case SW_WAITS_ROOT: return root != c->me;
+    case SW_WAITS_AT_ROOT: return root == c->me ? (uint32_t)c->n - 1 : 0;
+    case SW_WAITS_LOWER: return (uint32_t)c->me;
+    case SW_WAITS_NEIGHBOURS: return c->ins > 0 ? (uint32_t)c->ins : 0;
+    default: return 0;
     }
 }
 
@@ -63,7 +57,7 @@ void sw_collective_begins(sw_event_t *e, sw_waits_t waits, int root)
     if (!c->id || c->inter || !sw_event_is_watched(e))
         return;
     e->post = stamp_of(c);
-    e->wanted = e->post ? e->post : 1;  /* of one member: none looks */
+    e->wanted = e->post ? e->post : 1; /* of one member: none looks */
     e->partners = partners_of(c, waits, root);
 }
 
@@ -71,10 +65,11 @@ static void look(sw_event_t *e, const sw_known_comm_t *c, uint64_t stamp,
                  sw_waits_t waits, int root)
 {
     int first = waits == SW_WAITS_ROOT ? root : 0;
-    int end = waits == SW_WAITS_ROOT ? root + 1
-            : waits == SW_WAITS_LOWER ? c->me : c->n;
+    int end = waits == SW_WAITS_ROOT    ? root + 1
+              : waits == SW_WAITS_LOWER ? c->me
+                                        : c->n;
     if (!partners_of(c, waits, root))
-        e->looked = true;           /* waits for no rank */
+        e->looked = true; /* waits for no rank */
     if (waits == SW_WAITS_NEIGHBOURS) {
         for (int i = 0; i < c->ins && c->in; i++)
             if (c->in[i] != c->me)
@@ -110,9 +105,12 @@ void sw_collective_pending(sw_event_t *e, sw_waits_t waits, int root,
     /* It may end when recording goes on, and then be looked for. */
     if (e->paused && !c->inter)
         e->wanted = stamp_of(c);
-    sw_pending_t p = {.request = (uintptr_t)request, .communicator = e->comm,
-                      .kind = SW_PENDING_COLLECTIVE, .waits = (uint8_t)waits,
-                      .peer = root, .stamp = e->wanted,
+    sw_pending_t p = {.request = (uintptr_t)request,
+                      .communicator = e->comm,
+                      .kind = SW_PENDING_COLLECTIVE,
+                      .waits = (uint8_t)waits,
+                      .peer = root,
+                      .stamp = e->wanted,
                       .name = sw_event_starts(e)};
     sw_pending_add(&p);
 }
@@ -122,10 +120,15 @@ void sw_collective_persistent(sw_event_t *e, sw_collective_t what,
 {
     if (!e->comm)
         return;
-    sw_pending_t p = {.request = (uintptr_t)request, .communicator = e->comm,
-                      .kind = SW_PENDING_COLLECTIVE, .waits = (uint8_t)waits,
-                      .peer = root, .tag = (int32_t)what, .persistent = true,
-                      .number = e->amount.size, .sent = e->amount.sent,
+    sw_pending_t p = {.request = (uintptr_t)request,
+                      .communicator = e->comm,
+                      .kind = SW_PENDING_COLLECTIVE,
+                      .waits = (uint8_t)waits,
+                      .peer = root,
+                      .tag = (int32_t)what,
+                      .persistent = true,
+                      .number = e->amount.size,
+                      .sent = e->amount.sent,
                       .received = e->amount.received};
     e->amount.sent = e->amount.received = 0;
     e->amount.sent_between = e->amount.received_between = 0;
@@ -178,8 +181,9 @@ static void blocks(sw_event_t *e, const sw_moves_data_t *p, bool sent)
     for (int i = 0; i < e->comm->targets; i++) {
         uint64_t n = (uint64_t)sw_counts_at(p->counts, i);
         if (n)
-            exchanged(e, i, n * (p->types ? sw_known_type(p->types[i])->size
-                                          : size), sent);
+            exchanged(e, i,
+                      n * (p->types ? sw_known_type(p->types[i])->size : size),
+                      sent);
     }
 }
 

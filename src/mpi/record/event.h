@@ -48,15 +48,15 @@ typedef struct {
     sw_key_t key;
     sw_amount_t amount;
     sw_known_comm_t *comm;
-    uint64_t began, ticks;  /* ticks: when, and how long               */
-    uint64_t post;          /* the stamp to post; 0: none              */
-    uint64_t wanted;        /* the partner's stamp                     */
-    uint64_t number;        /* of the message to receive; 0: not known */
-    uint64_t latest;        /* of the partners' stamps seen            */
-    uint64_t stands_for;    /* ns; 0: this call is not looked at       */
-    uint32_t partners;      /* to look at                              */
-    bool looked;            /* at least at one                         */
-    bool paused;            /* follow the call, but record nothing     */
+    uint64_t began, ticks; /* ticks: when, and how long */
+    uint64_t post;         /* the stamp to post; 0: none */
+    uint64_t wanted;       /* the partner's stamp */
+    uint64_t number;       /* of the message to receive; 0: not known */
+    uint64_t latest;       /* of the partners' stamps seen */
+    uint64_t stands_for;   /* ns; 0: this call is not looked at */
+    uint32_t partners;     /* to look at */
+    bool looked;           /* at least at one */
+    bool paused;           /* follow the call, but record nothing */
 } sw_event_t;
 
 /* Where an event's call is left by an exception, recording goes on. */
@@ -66,10 +66,10 @@ static inline void sw_event_leave(sw_event_t *e)
         e->recorder->inside = NULL;
 }
 
-#define SW_EVENT(NAME)                                                  \
-    const sw_caller_t sw_from = SW_CALLER();                            \
-    __attribute__((cleanup(sw_event_leave))) sw_event_t e;              \
-    e.recorder = NULL;                                                  \
+#define SW_EVENT(NAME)                                     \
+    const sw_caller_t sw_from = SW_CALLER();               \
+    __attribute__((cleanup(sw_event_leave))) sw_event_t e; \
+    e.recorder = NULL;                                     \
     e.key.words[0] = (uint64_t)SW_PROC_##NAME << 32
 
 /* What every wrapper begins and ends its time with is a part of it: this way
@@ -99,7 +99,7 @@ SW_EVENT_PART bool sw_event_begin(sw_event_t *e, const sw_caller_t *caller)
     e->recorder = r;
     r->inside = (const void *)caller->sp;
     e->key.words[1] = e->key.words[2] = 0;
-    e->amount = (sw_amount_t){0};       /* paused, it is added to in vain */
+    e->amount = (sw_amount_t){0}; /* paused, it is added to in vain */
     e->comm = NULL;
     e->post = e->wanted = e->latest = e->number = e->stands_for = 0;
     e->partners = 0;
@@ -133,12 +133,11 @@ SW_EVENT_PART void sw_event_clock(sw_event_t *e)
 }
 
 /* How much time the call stands for, if the sampler has chosen it. */
-__attribute__((noinline, unused))
-static void sw_event_sample(sw_event_t *e)
+__attribute__((noinline, unused)) static void sw_event_sample(sw_event_t *e)
 {
     sw_later_t *later = &e->recorder->later;
-    e->stands_for = sw_sampler_stands_for(&e->recorder->sampler,
-                                          e->amount.time, e->partners);
+    e->stands_for = sw_sampler_stands_for(&e->recorder->sampler, e->amount.time,
+                                          e->partners);
     if (sw_unlikely(later->due) && later->due <= e->began)
         sw_later_look(later, e->began);
 }
@@ -233,10 +232,10 @@ static inline uint64_t sw_event_bytes(sw_event_t *e, int64_t count,
 }
 
 /* A note for the trace. */
-#define SW_EVENT_NOTE(E, ...)                                           \
-    do {                                                                \
-        if (sw_unlikely((E)->recorder->tracer))                          \
-            SW_NOTE((E)->recorder->tracer, __VA_ARGS__);                 \
+#define SW_EVENT_NOTE(E, ...)                            \
+    do {                                                 \
+        if (sw_unlikely((E)->recorder->tracer))          \
+            SW_NOTE((E)->recorder->tracer, __VA_ARGS__); \
     } while (0)
 
 /* Its number, as an index into the list of communicators. */
@@ -260,18 +259,19 @@ static inline uint32_t sw_event_starts(sw_event_t *e)
 void sw_event_trace(sw_event_t *e, sw_record_t *record);
 
 /* Count the call. */
-__attribute__((noinline, unused))
-static void sw_event_count(sw_event_t *e)
+__attribute__((noinline, unused)) static void sw_event_count(sw_event_t *e)
 {
     if (sw_unlikely(e->looked)) {
-        uint64_t late = e->latest > e->began
-            ? sw_clock_ns(e->latest - e->began) : 0;
+        uint64_t late = e->latest > e->began ? sw_clock_ns(e->latest - e->began)
+                                             : 0;
         if (late > e->amount.time)
             late = e->amount.time;
         e->amount.probed = e->stands_for;
-        e->amount.waited = e->stands_for == e->amount.time || !late ? late
-            : (uint64_t)((double)e->stands_for * (double)late /
-                         (double)e->amount.time);
+        e->amount.waited = e->stands_for == e->amount.time || !late
+                               ? late
+                               : (uint64_t)((double)e->stands_for *
+                                            (double)late /
+                                            (double)e->amount.time);
     }
     if (e->comm)
         e->key.words[0] |= (uint64_t)e->comm->number << 48;

@@ -96,8 +96,8 @@ static void note(sw_event_t *e, sw_note_kind_t kind, const sw_known_comm_t *c,
 }
 
 /* A request's message has come. */
-static void note_came(sw_event_t *e, const sw_pending_t *p, int member,
-                      int tag, uint64_t number, uint64_t bytes)
+static void note_came(sw_event_t *e, const sw_pending_t *p, int member, int tag,
+                      uint64_t number, uint64_t bytes)
 {
     const sw_known_comm_t *c = p->communicator;
     SW_EVENT_NOTE(e, SW_NOTE_CAME, p->name, peer_of(c, member), tag_of(tag),
@@ -115,7 +115,7 @@ void sw_record_send_before(sw_event_t *e, MPI_Comm comm, int dest, int tag)
 }
 
 void sw_record_send_after(sw_event_t *e, MPI_Comm comm, int dest, int64_t count,
-                   MPI_Datatype type)
+                          MPI_Datatype type)
 {
     sw_event_comm_after(e, comm);
     if (dest == MPI_PROC_NULL || e->paused)
@@ -123,8 +123,7 @@ void sw_record_send_after(sw_event_t *e, MPI_Comm comm, int dest, int64_t count,
     e->amount.sent = e->amount.size = sw_event_bytes(e, count, type);
     sw_record_between_sent(e, e->comm, dest, e->amount.sent);
     int64_t rank = sw_known_rank(e->comm, dest);
-    sw_peers_sent(&e->recorder->peers, SW_PEERS_MESSAGES, rank,
-                  e->amount.sent);
+    sw_peers_sent(&e->recorder->peers, SW_PEERS_MESSAGES, rank, e->amount.sent);
     if (e->stands_for)
         sw_event_look_receiver(e, rank, e->wanted);
 }
@@ -146,9 +145,13 @@ void sw_send_pending(sw_event_t *e, MPI_Comm comm, int dest, int tag,
     if (dest == MPI_PROC_NULL || (e->paused && !persistent && !e->wanted))
         return;
     e->amount.size = sw_event_bytes(e, count, type);
-    sw_pending_t p = {.request = (uintptr_t)request, .communicator = e->comm,
-                      .kind = SW_PENDING_SEND, .persistent = persistent,
-                      .peer = dest, .tag = tag, .sent = e->amount.size};
+    sw_pending_t p = {.request = (uintptr_t)request,
+                      .communicator = e->comm,
+                      .kind = SW_PENDING_SEND,
+                      .persistent = persistent,
+                      .peer = dest,
+                      .tag = tag,
+                      .sent = e->amount.size};
     if (!persistent && !e->paused) {
         e->amount.sent = e->amount.size;
         sw_record_between_sent(e, e->comm, dest, e->amount.sent);
@@ -180,16 +183,16 @@ void sw_record_receive_before(sw_event_t *e, MPI_Comm comm, int source, int tag)
     if (!wild(source, tag))
         e->number = next_stamps(e->comm, source, tag, false, &e->post,
                                 &e->wanted);
-    else if (e->paused)         /* sw_event_clock reads none */
+    else if (e->paused) /* sw_event_clock reads none */
         e->began = sw_event_now(e);
 }
 
 /* What a receive asked for. */
 typedef struct {
     int source, tag;
-    uint64_t number, stamp;     /* of what was named; else 0 */
-    uint64_t since;             /* ticks: of what was not; 0: not known */
-    const sw_pending_t *request;        /* NULL: it was blocking */
+    uint64_t number, stamp;      /* of what was named; else 0 */
+    uint64_t since;              /* ticks: of what was not; 0: not known */
+    const sw_pending_t *request; /* NULL: it was blocking */
 } asked_t;
 
 /* What has come, by its status. */
@@ -218,13 +221,14 @@ static void arrived(sw_event_t *e, sw_known_comm_t *c, const asked_t *asked,
 }
 
 void sw_record_receive_after(sw_event_t *e, MPI_Comm comm, int source, int tag,
-                      MPI_Datatype type, const MPI_Status *status)
+                             MPI_Datatype type, const MPI_Status *status)
 {
     sw_event_comm_after(e, comm);
     if (source == MPI_PROC_NULL || (e->paused && !wild(source, tag)))
         return;
-    arrived(e, e->comm, &(asked_t){source, tag, e->number, e->wanted, e->began,
-                                   NULL}, status);
+    arrived(e, e->comm,
+            &(asked_t){source, tag, e->number, e->wanted, e->began, NULL},
+            status);
     SW_KEY_SET(&e->key, datatype, sw_known_type(type)->number);
     if (!e->amount.sent)
         e->amount.size = e->amount.received;
@@ -238,8 +242,7 @@ static void posted(sw_event_t *e, sw_pending_t *p)
 }
 
 void sw_receive_pending(sw_event_t *e, MPI_Comm comm, int source, int tag,
-                        MPI_Datatype type, MPI_Request request,
-                        bool persistent)
+                        MPI_Datatype type, MPI_Request request, bool persistent)
 {
     sw_event_comm_after(e, comm);
     if (source == MPI_PROC_NULL)
@@ -250,10 +253,14 @@ void sw_receive_pending(sw_event_t *e, MPI_Comm comm, int source, int tag,
     if (!p)
         return;
     *p = (sw_pending_t){.request = (uintptr_t)request,
-                        .communicator = e->comm, .kind = SW_PENDING_RECEIVE,
-                        .persistent = persistent, .peer = source, .tag = tag,
+                        .communicator = e->comm,
+                        .kind = SW_PENDING_RECEIVE,
+                        .persistent = persistent,
+                        .peer = source,
+                        .tag = tag,
                         .asks = wild(source, tag),
-                        .stamp = e->wanted, .number = e->number};
+                        .stamp = e->wanted,
+                        .number = e->number};
     if (p->asks)
         p->since = persistent ? 0 : e->began;
     if (!persistent)
@@ -262,15 +269,18 @@ void sw_receive_pending(sw_event_t *e, MPI_Comm comm, int source, int tag,
 }
 
 void sw_isendrecv_pending(sw_event_t *e, MPI_Comm comm, int source, int tag,
-                          int64_t count, MPI_Datatype type,
-                          MPI_Request request)
+                          int64_t count, MPI_Datatype type, MPI_Request request)
 {
     sw_event_comm_after(e, comm);
     if (source == MPI_PROC_NULL)
         return;
-    sw_pending_t p = {.request = (uintptr_t)request, .communicator = e->comm,
-                      .kind = SW_PENDING_RECEIVE, .peer = source, .tag = tag,
-                      .stamp = e->wanted, .number = e->number,
+    sw_pending_t p = {.request = (uintptr_t)request,
+                      .communicator = e->comm,
+                      .kind = SW_PENDING_RECEIVE,
+                      .peer = source,
+                      .tag = tag,
+                      .stamp = e->wanted,
+                      .number = e->number,
                       .untold = SW_ISENDRECV_UNTOLD,
                       .asks = SW_ISENDRECV_UNTOLD || wild(source, tag),
                       .received = sw_event_bytes(e, count, type)};
@@ -305,8 +315,8 @@ static void untold(sw_event_t *e, const sw_pending_t *p)
     note_came(e, p, p->peer, p->tag, p->number, p->received);
 }
 
-void sw_record_sendrecv_before(sw_event_t *e, MPI_Comm comm, int dest, int sendtag,
-                        int source, int recvtag)
+void sw_record_sendrecv_before(sw_event_t *e, MPI_Comm comm, int dest,
+                               int sendtag, int source, int recvtag)
 {
     sw_event_comm(e, comm);
     /* The two partners may be different ranks; the wrapper looks at the
@@ -333,8 +343,8 @@ static uint64_t parts_stamp(const sw_pending_t *p, uint64_t *theirs)
     int64_t them = sw_known_rank(c, p->peer);
     uint64_t own = *theirs = 0;
     if (c->id && them != sw_job.rank && sw_board_of(them))
-        stamps_of(c, them, p->tag, p->number, p->kind == SW_PENDING_SEND,
-                  &own, theirs);
+        stamps_of(c, them, p->tag, p->number, p->kind == SW_PENDING_SEND, &own,
+                  theirs);
     return own;
 }
 
@@ -349,7 +359,7 @@ void sw_record_pready_before(sw_event_t *e, MPI_Request request)
 }
 
 void sw_record_message_ended(sw_event_t *e, const sw_pending_t *p,
-                      const MPI_Status *status)
+                             const MPI_Status *status)
 {
     sw_known_comm_t *c = p->communicator;
     bool came = false;
@@ -372,8 +382,10 @@ void sw_record_message_ended(sw_event_t *e, const sw_pending_t *p,
         if (came && !told(p, status))
             untold(e, p);
         else if (came)
-            arrived(e, c, &(asked_t){p->peer, p->tag, p->number, p->stamp,
-                                     p->asks ? p->since : 0, p}, status);
+            arrived(e, c,
+                    &(asked_t){p->peer, p->tag, p->number, p->stamp,
+                               p->asks ? p->since : 0, p},
+                    status);
     } else if (e->stands_for && p->stamp) {
         sw_event_look_receiver(e, sw_known_rank(c, p->peer), p->stamp);
     }
@@ -395,8 +407,7 @@ void sw_record_message_starts(sw_event_t *e, sw_pending_t *p)
     } else {
         p->number = 0;
         if (sends || !wild(p->peer, p->tag))
-            p->number = next_stamps(c, p->peer, p->tag, sends, &own,
-                                    &p->stamp);
+            p->number = next_stamps(c, p->peer, p->tag, sends, &own, &p->stamp);
         else
             p->since = sw_event_now(e);
     }
@@ -423,8 +434,8 @@ void sw_record_message_starts(sw_event_t *e, sw_pending_t *p)
 }
 
 void sw_record_partitioned(sw_event_t *e, sw_pending_kind_t kind, MPI_Comm comm,
-                    int peer, int tag, int partitions, int64_t count,
-                    MPI_Datatype type, MPI_Request request)
+                           int peer, int tag, int partitions, int64_t count,
+                           MPI_Datatype type, MPI_Request request)
 {
     sw_event_comm_after(e, comm);
     if (peer == MPI_PROC_NULL || !e->comm)
@@ -433,11 +444,14 @@ void sw_record_partitioned(sw_event_t *e, sw_pending_kind_t kind, MPI_Comm comm,
                                                 : &sw_numbers_received;
     uint64_t which = sw_tally_next(inits, e->comm->id ^ APART, peer, tag);
     uint64_t bytes = sw_event_bytes(e, partitions * count, type);
-    sw_pending_t p = {.request = (uintptr_t)request, .communicator = e->comm,
-                      .kind = (uint8_t)kind, .persistent = true,
-                      .partitioned = true, .peer = peer,
-                      .tag = (int32_t)(sw_board_key((uint32_t)tag, which) >>
-                                       34)};
+    sw_pending_t p = {
+        .request = (uintptr_t)request,
+        .communicator = e->comm,
+        .kind = (uint8_t)kind,
+        .persistent = true,
+        .partitioned = true,
+        .peer = peer,
+        .tag = (int32_t)(sw_board_key((uint32_t)tag, which) >> 34)};
     *(kind == SW_PENDING_SEND ? &p.sent : &p.received) = bytes;
     sw_pending_add(&p);
 }
@@ -451,26 +465,29 @@ void sw_record_probe_before(sw_event_t *e, MPI_Comm comm)
 }
 
 /* The message stays: its number is the next one's, which is not taken. */
-void sw_record_probe_after(sw_event_t *e, MPI_Comm comm, const MPI_Status *status)
+void sw_record_probe_after(sw_event_t *e, MPI_Comm comm,
+                           const MPI_Status *status)
 {
     sw_event_comm_after(e, comm);
     int64_t from = sw_known_rank(e->comm, status->MPI_SOURCE);
     if (!e->stands_for || from < 0 || !e->comm->id)
         return;
     uint64_t n = sw_tally_of(&sw_numbers_received, e->comm->id, (int)from,
-                                status->MPI_TAG);
-    sw_event_look(e, from, stamp(e->comm->id, from, sw_job.rank,
-                                 status->MPI_TAG, n + 1, true));
+                             status->MPI_TAG);
+    sw_event_look(
+        e, from,
+        stamp(e->comm->id, from, sw_job.rank, status->MPI_TAG, n + 1, true));
 }
 
 void sw_record_mprobe_after(sw_event_t *e, MPI_Comm comm, MPI_Message message,
-                     const MPI_Status *status)
+                            const MPI_Status *status)
 {
     sw_event_comm_after(e, comm);
     if (message == MPI_MESSAGE_NULL || message == MPI_MESSAGE_NO_PROC)
         return;
     sw_pending_t p = {.request = ~(uint64_t)(uintptr_t)message,
-                      .communicator = e->comm, .kind = SW_PENDING_RECEIVE};
+                      .communicator = e->comm,
+                      .kind = SW_PENDING_RECEIVE};
     uint64_t own;
     p.number = next_stamps(e->comm, status->MPI_SOURCE, status->MPI_TAG, false,
                            &own, &p.stamp);
@@ -490,12 +507,14 @@ void sw_record_mrecv_before(sw_event_t *e, MPI_Message message)
 }
 
 void sw_record_mrecv_after(sw_event_t *e, MPI_Datatype type,
-                    const MPI_Status *status)
+                           const MPI_Status *status)
 {
     if (!e->comm)
         return;
-    arrived(e, e->comm, &(asked_t){MPI_ANY_SOURCE, MPI_ANY_TAG, e->number,
-                                   e->wanted, 0, NULL}, status);
+    arrived(
+        e, e->comm,
+        &(asked_t){MPI_ANY_SOURCE, MPI_ANY_TAG, e->number, e->wanted, 0, NULL},
+        status);
     SW_KEY_SET(&e->key, datatype, sw_known_type(type)->number);
     e->amount.size = e->amount.received;
 }
@@ -503,9 +522,12 @@ void sw_record_mrecv_after(sw_event_t *e, MPI_Datatype type,
 void sw_mrecv_pending(sw_event_t *e, MPI_Datatype type, MPI_Request request)
 {
     SW_KEY_SET(&e->key, datatype, sw_known_type(type)->number);
-    sw_pending_t p = {.request = (uintptr_t)request, .communicator = e->comm,
-                      .kind = SW_PENDING_RECEIVE, .peer = MPI_ANY_SOURCE,
-                      .tag = MPI_ANY_TAG, .number = e->number,
+    sw_pending_t p = {.request = (uintptr_t)request,
+                      .communicator = e->comm,
+                      .kind = SW_PENDING_RECEIVE,
+                      .peer = MPI_ANY_SOURCE,
+                      .tag = MPI_ANY_TAG,
+                      .number = e->number,
                       .stamp = e->wanted};
     if (!e->comm)
         return;
@@ -529,18 +551,18 @@ void sw_record_give_before(sw_event_t *e, MPI_Comm comm, int dest, int tag)
 }
 
 void sw_record_give_after(sw_event_t *e, MPI_Comm comm, int dest, int tag,
-                   size_t bytes)
+                          size_t bytes)
 {
-    uint64_t own, theirs, n = next_stamps(e->comm, dest, tag, true, &own,
-                                          &theirs);
+    uint64_t own, theirs,
+        n = next_stamps(e->comm, dest, tag, true, &own, &theirs);
     note(e, SW_NOTE_SENDS, e->comm, dest, tag, n);
-    e->looked = true;                   /* it waits for no rank */
+    e->looked = true; /* it waits for no rank */
     sw_record_send_after(e, comm, dest, (int64_t)bytes, MPI_BYTE);
     e->stands_for = e->amount.time;
 }
 
-void sw_record_take_after(sw_event_t *e, MPI_Comm comm, const MPI_Message *message,
-                   const MPI_Status *status)
+void sw_record_take_after(sw_event_t *e, MPI_Comm comm,
+                          const MPI_Message *message, const MPI_Status *status)
 {
     if (message)
         sw_record_mrecv_before(e, *message);
@@ -548,8 +570,10 @@ void sw_record_take_after(sw_event_t *e, MPI_Comm comm, const MPI_Message *messa
         sw_event_comm_after(e, comm);
     if (!e->comm || status->MPI_SOURCE == MPI_PROC_NULL)
         return;
-    arrived(e, e->comm, &(asked_t){MPI_ANY_SOURCE, MPI_ANY_TAG, e->number,
-                                   e->wanted, 0, NULL}, status);
+    arrived(
+        e, e->comm,
+        &(asked_t){MPI_ANY_SOURCE, MPI_ANY_TAG, e->number, e->wanted, 0, NULL},
+        status);
     SW_KEY_SET(&e->key, datatype, sw_known_type(MPI_BYTE)->number);
     e->amount.size = e->amount.received;
 }

@@ -22,7 +22,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static MPI_Comm gathering = MPI_COMM_NULL;  /* MPI_COMM_WORLD, our own */
+static MPI_Comm gathering = MPI_COMM_NULL; /* MPI_COMM_WORLD, our own */
 
 /* The beginning ----------------------------------------------------------- */
 
@@ -48,7 +48,8 @@ static sw_board_t *see_board(int place)
         return sw_board;
     sw_peer_t *peer = said->board ? sw_peer_attach(&said->self.card) : NULL;
     return peer && sw_peer_control(peer)
-               ? (sw_board_t *)(void *)(peer->control + said->board) : NULL;
+               ? (sw_board_t *)(void *)(peer->control + said->board)
+               : NULL;
 }
 
 static void see_boards(void)
@@ -113,8 +114,8 @@ static void agree(void)
             char wanted[sizeof sw_job.path];
             strcpy(wanted, sw_job.path);
             bool good = sw_job_fall_back();
-            sw_say("profile: %s: %s; the capture goes to %s instead%s",
-                   wanted, why, sw_job.path,
+            sw_say("profile: %s: %s; the capture goes to %s instead%s", wanted,
+                   why, sw_job.path,
                    good ? "" : ", where nothing can be written either");
         }
         job.began = sw_job.began;
@@ -166,9 +167,10 @@ static void begin_trace(void)
     if (sw_job.rank == 0)
         sw_say("the trace takes at most %.0f MiB%s: %.1f MiB a rank, some "
                "%.1f million calls (STRAIGHTWAY_TRACE_LIMIT)",
-               (double)limit * mib, limit < sw_settings.trace_limit
-                                        ? ", half of what the disk has free"
-                                        : "",
+               (double)limit * mib,
+               limit < sw_settings.trace_limit
+                   ? ", half of what the disk has free"
+                   : "",
                (double)limit * mib / sw_job.ranks,
                (double)limit / sw_job.ranks / TRACED_BYTES * 1e-6);
 }
@@ -195,8 +197,8 @@ static uint64_t measure_own_cost(void)
         sw_event_comm_after(&e, MPI_COMM_WORLD);
         if (sw_likely(e.comm && !e.paused)) {
             sw_collective_root(&e, 0);
-            sw_collective_moved(&e, sw_moves_bcast(
-                e.comm, 0, SW_MOVES_DATA(8, MPI_BYTE)));
+            sw_collective_moved(
+                &e, sw_moves_bcast(e.comm, 0, SW_MOVES_DATA(8, MPI_BYTE)));
             sw_collective_look(&e, SW_WAITS_ROOT, 0);
         }
         sw_event_end(&e);
@@ -287,9 +289,9 @@ static void send_part(const part_t *mine)
 
 /* The file with the blocks that have come. */
 typedef struct {
-    int fd, error;              /* errno; 0: all is written */
-    int ranks;                  /* that have a block        */
-    int whole;                  /* blocks that are written  */
+    int fd, error; /* errno; 0: all is written */
+    int ranks;     /* that have a block */
+    int whole;     /* blocks that are written */
 } file_t;
 
 static void put(file_t *to, const void *bytes, size_t n)
@@ -344,11 +346,12 @@ static void close_file(file_t *to)
         unlink(sw_job.path);
     if (to->error)
         sw_say("the profile cannot be written to %s: %s (%d of %d ranks are "
-               "there)", sw_job.path, strerror(to->error), to->whole,
-               sw_job.ranks);
+               "there)",
+               sw_job.path, strerror(to->error), to->whole, sw_job.ranks);
     if (to->ranks < sw_job.ranks)
         sw_say("%d of %d ranks have no profile: the system has no memory left "
-               "for it (ulimit -v)", sw_job.ranks - to->ranks, sw_job.ranks);
+               "for it (ulimit -v)",
+               sw_job.ranks - to->ranks, sw_job.ranks);
 }
 
 static void gather(const part_t *mine)

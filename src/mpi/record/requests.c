@@ -62,19 +62,20 @@ static void ended(sw_event_t *e, sw_completion_t *c, int64_t i,
 
 static bool is_silent(const sw_event_t *e)
 {
-    return e->paused && !atomic_load_explicit(&sw_pending_asking,
-                                              memory_order_relaxed);
+    return e->paused &&
+           !atomic_load_explicit(&sw_pending_asking, memory_order_relaxed);
 }
 
 /* Only what waits is looked at for waiting: a test that finds nothing tells
  * nothing. */
 MPI_Status *sw_record_complete_one_before(sw_event_t *e, sw_completion_t *c,
-                                   const MPI_Request *request,
-                                   MPI_Status *status, bool waits)
+                                          const MPI_Request *request,
+                                          MPI_Status *status, bool waits)
 {
     c->requests = NULL;
-    if (sw_likely(!atomic_load_explicit(&sw_pending_count,
-                                        memory_order_relaxed)) || !request)
+    if (sw_likely(
+            !atomic_load_explicit(&sw_pending_count, memory_order_relaxed)) ||
+        !request)
         return status;
     c->n = 1;
     c->few[0] = (uintptr_t)*request;
@@ -95,9 +96,10 @@ static void keep(volatile uint64_t *to, const MPI_Request *requests, int64_t n)
         to[i] = (uintptr_t)requests[i];
 }
 
-MPI_Status *sw_record_complete_before(sw_event_t *e, sw_completion_t *c, int64_t n,
-                               const MPI_Request *requests,
-                               MPI_Status *statuses, bool several, bool waits)
+MPI_Status *sw_record_complete_before(sw_event_t *e, sw_completion_t *c,
+                                      int64_t n, const MPI_Request *requests,
+                                      MPI_Status *statuses, bool several,
+                                      bool waits)
 {
     c->requests = NULL;
     if (n <= 0 || !requests ||
@@ -144,7 +146,7 @@ void sw_record_complete_any_after(sw_event_t *e, sw_completion_t *c, int index)
 }
 
 void sw_record_complete_some_after(sw_event_t *e, sw_completion_t *c, int count,
-                            const int *indices)
+                                   const int *indices)
 {
     if (!c->requests || count == MPI_UNDEFINED)
         return;
@@ -166,7 +168,7 @@ void sw_record_complete_all_after(sw_event_t *e, sw_completion_t *c, int64_t n)
 
 /* A request that the failed call has freed is set to null. */
 void sw_record_complete_failed(sw_completion_t *c, int64_t n,
-                        const MPI_Request *requests)
+                               const MPI_Request *requests)
 {
     if (!c->requests)
         return;
@@ -190,7 +192,7 @@ void sw_record_start_before(sw_event_t *e, MPI_Request request)
 }
 
 MPI_Request *sw_record_startall_before(sw_event_t *e, int n,
-                                const MPI_Request *requests)
+                                       const MPI_Request *requests)
 {
     size_t size = n > 0 ? (size_t)n * sizeof *requests : 0;
     MPI_Request *were = size ? sw_event_scratch(size) : NULL;
@@ -206,7 +208,7 @@ MPI_Request *sw_record_startall_before(sw_event_t *e, int n,
 /* Open MPI gives another handle for a request that it has not quite done with
  * when it is started again. */
 void sw_record_start_after(int n, const MPI_Request *were,
-                    const MPI_Request *requests)
+                           const MPI_Request *requests)
 {
     sw_pending_t p;
     for (int i = 0; i < n && were; i++)

@@ -11,7 +11,7 @@ void sw_record_file_wrote(sw_event_t *e, int64_t count, MPI_Datatype type)
 
 /* Fewer than asked for at the end of a file. */
 void sw_record_file_read(sw_event_t *e, int64_t count, MPI_Datatype type,
-                  const MPI_Status *status)
+                         const MPI_Status *status)
 {
     if (e->paused)
         return;

@@ -14,14 +14,15 @@
 
 void sw_record_send_before(sw_event_t *e, MPI_Comm comm, int dest, int tag);
 void sw_record_send_after(sw_event_t *e, MPI_Comm comm, int dest, int64_t count,
-                   MPI_Datatype type);
+                          MPI_Datatype type);
 /* Of a nonblocking or persistent one. */
 void sw_send_pending(sw_event_t *e, MPI_Comm comm, int dest, int tag,
                      int64_t count, MPI_Datatype type, MPI_Request request,
                      bool persistent);
-void sw_record_receive_before(sw_event_t *e, MPI_Comm comm, int source, int tag);
+void sw_record_receive_before(sw_event_t *e, MPI_Comm comm, int source,
+                              int tag);
 void sw_record_receive_after(sw_event_t *e, MPI_Comm comm, int source, int tag,
-                      MPI_Datatype type, const MPI_Status *status);
+                             MPI_Datatype type, const MPI_Status *status);
 void sw_receive_pending(sw_event_t *e, MPI_Comm comm, int source, int tag,
                         MPI_Datatype type, MPI_Request request,
                         bool persistent);
@@ -30,30 +31,31 @@ void sw_isendrecv_pending(sw_event_t *e, MPI_Comm comm, int source, int tag,
                           int64_t count, MPI_Datatype type,
                           MPI_Request request);
 /* A combined send and receive. */
-void sw_record_sendrecv_before(sw_event_t *e, MPI_Comm comm, int dest, int sendtag,
-                        int source, int recvtag);
+void sw_record_sendrecv_before(sw_event_t *e, MPI_Comm comm, int dest,
+                               int sendtag, int source, int recvtag);
 void sw_record_partitioned(sw_event_t *e, sw_pending_kind_t kind, MPI_Comm comm,
-                    int peer, int tag, int partitions, int64_t count,
-                    MPI_Datatype type, MPI_Request request);
+                           int peer, int tag, int partitions, int64_t count,
+                           MPI_Datatype type, MPI_Request request);
 /* Partitions are ready. */
 void sw_record_pready_before(sw_event_t *e, MPI_Request request);
 void sw_record_probe_before(sw_event_t *e, MPI_Comm comm);
-void sw_record_probe_after(sw_event_t *e, MPI_Comm comm, const MPI_Status *status);
+void sw_record_probe_after(sw_event_t *e, MPI_Comm comm,
+                           const MPI_Status *status);
 /* A matched message: from where, for its receive. */
 void sw_record_mprobe_after(sw_event_t *e, MPI_Comm comm, MPI_Message message,
-                     const MPI_Status *status);
+                            const MPI_Status *status);
 void sw_record_mrecv_before(sw_event_t *e, MPI_Message message);
 void sw_record_mrecv_after(sw_event_t *e, MPI_Datatype type,
-                    const MPI_Status *status);
+                           const MPI_Status *status);
 void sw_mrecv_pending(sw_event_t *e, MPI_Datatype type, MPI_Request request);
 
 /* What comes first of a give, which may yet go by value. */
 void sw_record_give_before(sw_event_t *e, MPI_Comm comm, int dest, int tag);
 void sw_record_give_after(sw_event_t *e, MPI_Comm comm, int dest, int tag,
-                   size_t bytes);
+                          size_t bytes);
 /* A take has got a message; `message`: that was matched before, or NULL. */
-void sw_record_take_after(sw_event_t *e, MPI_Comm comm, const MPI_Message *message,
-                   const MPI_Status *status);
+void sw_record_take_after(sw_event_t *e, MPI_Comm comm,
+                          const MPI_Message *message, const MPI_Status *status);
 
 /* The calls of straightway_mpi.h (gives.c). */
 int sw_recorded_give(void **block, size_t bytes, int dest, int tag,
@@ -72,47 +74,47 @@ int sw_recorded_itake(void **block, int count, const void *type, int source,
 #define SW_COMPLETION_FEW 8
 typedef struct {
     int64_t n;
-    uint64_t *requests;         /* NULL: the recorder looks at nothing */
-    bool silent;                /* nor does it look at a status */
+    uint64_t *requests; /* NULL: the recorder looks at nothing */
+    bool silent;        /* nor does it look at a status */
     MPI_Status *statuses;
-    sw_pending_t *taken;        /* see requests.c; NULL: one thread at a time */
+    sw_pending_t *taken; /* see requests.c; NULL: one thread at a time */
     sw_pending_t one_taken;
-    uint64_t few[SW_COMPLETION_FEW];            /* room for them    */
+    uint64_t few[SW_COMPLETION_FEW]; /* room for them */
     MPI_Status few_statuses[SW_COMPLETION_FEW];
 } sw_completion_t;
 
 /* For calls that complete one (`request`), any or some of n, or all. Returns
  * the statuses to hand to the host. */
 MPI_Status *sw_record_complete_one_before(sw_event_t *e, sw_completion_t *c,
-                                   const MPI_Request *request,
-                                   MPI_Status *status, bool waits);
-MPI_Status *sw_record_complete_before(sw_event_t *e, sw_completion_t *c, int64_t n,
-                               const MPI_Request *requests,
-                               MPI_Status *statuses, bool several,
-                               bool waits);
+                                          const MPI_Request *request,
+                                          MPI_Status *status, bool waits);
+MPI_Status *sw_record_complete_before(sw_event_t *e, sw_completion_t *c,
+                                      int64_t n, const MPI_Request *requests,
+                                      MPI_Status *statuses, bool several,
+                                      bool waits);
 void sw_record_complete_one_after(sw_event_t *e, sw_completion_t *c);
 /* The request at `index` (any), `count` of them (some), all n. */
 void sw_record_complete_any_after(sw_event_t *e, sw_completion_t *c, int index);
 void sw_record_complete_some_after(sw_event_t *e, sw_completion_t *c, int count,
-                            const int *indices);
+                                   const int *indices);
 void sw_record_complete_all_after(sw_event_t *e, sw_completion_t *c, int64_t n);
 /* In the end: what was taken and has not completed is put back. */
 void sw_record_complete_rest(sw_completion_t *c);
 /* Some have failed: what was remembered of those that are gone is dropped. */
 void sw_record_complete_failed(sw_completion_t *c, int64_t n,
-                        const MPI_Request *requests);
+                               const MPI_Request *requests);
 void sw_record_start_before(sw_event_t *e, MPI_Request request);
 /* Returns the handles as they are, which the start may change; NULL: no
  * memory. */
 MPI_Request *sw_record_startall_before(sw_event_t *e, int n,
-                                const MPI_Request *requests);
+                                       const MPI_Request *requests);
 void sw_record_start_after(int n, const MPI_Request *were,
-                    const MPI_Request *requests);
+                           const MPI_Request *requests);
 void sw_record_request_freed(MPI_Request request);
 void sw_record_request_cancelled(MPI_Request request);
 /* messages.c: a message's request has completed, or starts again. */
 void sw_record_message_ended(sw_event_t *e, const sw_pending_t *p,
-                      const MPI_Status *status);
+                             const MPI_Status *status);
 void sw_record_message_starts(sw_event_t *e, sw_pending_t *p);
 
 /* Collectives (collectives.c) --------------------------------------------- */
@@ -125,8 +127,7 @@ void sw_collective_begins(sw_event_t *e, sw_waits_t waits, int root);
 void sw_collective_pending(sw_event_t *e, sw_waits_t waits, int root,
                            MPI_Request request);
 void sw_collective_persistent(sw_event_t *e, sw_collective_t what,
-                              sw_waits_t waits, int root,
-                              MPI_Request request);
+                              sw_waits_t waits, int root, MPI_Request request);
 /* A persistent one starts again. */
 void sw_collective_starts(sw_event_t *e, sw_pending_t *p);
 /* A request of one has completed: which member was late? */
@@ -166,8 +167,7 @@ void sw_collective_receive(sw_event_t *e, int root,
 /* After a blocking one: which member was late? Those that wait for no member
  * have no partners; the recorder looks at them all. */
 void sw_collective_late(sw_event_t *e, sw_waits_t waits, int root);
-static inline void sw_collective_look(sw_event_t *e, sw_waits_t waits,
-                                      int root)
+static inline void sw_collective_look(sw_event_t *e, sw_waits_t waits, int root)
 {
     if (e->wanted && (e->stands_for || !e->partners))
         sw_collective_late(e, waits, root);
@@ -177,15 +177,17 @@ static inline void sw_collective_look(sw_event_t *e, sw_waits_t waits,
 
 /* Bytes that the call has sent to a member of its communicator, or got from
  * it. */
-static inline void sw_record_between_sent(sw_event_t *e, const sw_known_comm_t *c,
-                                   int member, uint64_t bytes)
+static inline void sw_record_between_sent(sw_event_t *e,
+                                          const sw_known_comm_t *c, int member,
+                                          uint64_t bytes)
 {
     if (sw_unlikely(c && c->away) && sw_known_is_away(c, member))
         e->amount.sent_between += bytes;
 }
 
-static inline void sw_record_between_received(sw_event_t *e, const sw_known_comm_t *c,
-                                       int member, uint64_t bytes)
+static inline void sw_record_between_received(sw_event_t *e,
+                                              const sw_known_comm_t *c,
+                                              int member, uint64_t bytes)
 {
     if (sw_unlikely(c && c->away) && sw_known_is_away(c, member))
         e->amount.received_between += bytes;
@@ -202,10 +204,10 @@ typedef struct sw_window {
     struct sw_window *next;
     MPI_Win handle;
     sw_known_comm_t *comm;
-    uint64_t id;                /* alike on all members; 0: not known       */
-    uint64_t number;            /* the communicator's first, second, ...    */
-    sw_members_t *targets;      /* of the access epoch that was started     */
-    sw_members_t *origins;      /* of the exposure that was posted; or NULL */
+    uint64_t id;           /* alike on all members; 0: not known */
+    uint64_t number;       /* the communicator's first, second, ... */
+    sw_members_t *targets; /* of the access epoch that was started */
+    sw_members_t *origins; /* of the exposure that was posted; or NULL */
 } sw_window_t;
 
 void sw_window_made(sw_event_t *e, MPI_Win window, MPI_Comm comm);
@@ -231,17 +233,17 @@ void sw_window_wait_before(sw_event_t *e, const sw_window_t *w);
 void sw_window_wait_after(sw_event_t *e, sw_window_t *w);
 void sw_record_access_before(sw_event_t *e, const sw_window_t *w);
 void sw_record_put_after(sw_event_t *e, const sw_window_t *w, int target,
-                  int64_t count, MPI_Datatype type, MPI_Op op);
+                         int64_t count, MPI_Datatype type, MPI_Op op);
 void sw_record_get_after(sw_event_t *e, const sw_window_t *w, int target,
-                  int64_t count, MPI_Datatype type);
+                         int64_t count, MPI_Datatype type);
 void sw_record_fetch_after(sw_event_t *e, const sw_window_t *w, int target,
-                    int64_t sent, MPI_Datatype type, int64_t received,
-                    MPI_Datatype received_type, MPI_Op op);
+                           int64_t sent, MPI_Datatype type, int64_t received,
+                           MPI_Datatype received_type, MPI_Op op);
 
 /* Files (storage.c) ------------------------------------------------------- */
 
 void sw_record_file_wrote(sw_event_t *e, int64_t count, MPI_Datatype type);
 void sw_record_file_read(sw_event_t *e, int64_t count, MPI_Datatype type,
-                  const MPI_Status *status);
+                         const MPI_Status *status);
 
 #endif

@@ -59,7 +59,9 @@ void sw_window_made(sw_event_t *e, MPI_Win handle, MPI_Comm comm)
         return;
     }
     uint64_t number = ++c->windows;
-    *w = (sw_window_t){.handle = handle, .comm = c, .number = number,
+    *w = (sw_window_t){.handle = handle,
+                       .comm = c,
+                       .number = number,
                        .id = c->id ? sw_board_key(~c->id, number) : 0};
     pthread_mutex_lock(&lock);
     w->next = windows;
@@ -124,7 +126,7 @@ static void look_at_members(sw_event_t *e, const sw_members_t *members,
 static bool is_chosen(sw_event_t *e)
 {
     if (!e->partners && !e->paused) {
-        e->stands_for = e->amount.time;     /* it waits for no rank */
+        e->stands_for = e->amount.time; /* it waits for no rank */
         e->looked = true;
         return false;
     }
@@ -300,7 +302,7 @@ static void aimed(sw_event_t *e, const sw_window_t *w, int target)
 }
 
 void sw_record_put_after(sw_event_t *e, const sw_window_t *w, int target,
-                  int64_t count, MPI_Datatype type, MPI_Op op)
+                         int64_t count, MPI_Datatype type, MPI_Op op)
 {
     if (!is_counted(e, target))
         return;
@@ -309,7 +311,7 @@ void sw_record_put_after(sw_event_t *e, const sw_window_t *w, int target,
 }
 
 void sw_record_get_after(sw_event_t *e, const sw_window_t *w, int target,
-                  int64_t count, MPI_Datatype type)
+                         int64_t count, MPI_Datatype type)
 {
     if (!is_counted(e, target))
         return;
@@ -320,8 +322,8 @@ void sw_record_get_after(sw_event_t *e, const sw_window_t *w, int target,
 /* Nothing is sent where the operation is MPI_NO_OP, and `type` may then be
  * anything. */
 void sw_record_fetch_after(sw_event_t *e, const sw_window_t *w, int target,
-                    int64_t sent, MPI_Datatype type, int64_t received,
-                    MPI_Datatype received_type, MPI_Op op)
+                           int64_t sent, MPI_Datatype type, int64_t received,
+                           MPI_Datatype received_type, MPI_Op op)
 {
     if (!is_counted(e, target))
         return;

@@ -70,16 +70,12 @@ static bool advance(sw_batch_t *b, int *raised)
         s->kind->await(s);
     sw_batch_hold(b, i, 1);
     switch (sw_batch_look(b, i)) {
-    case SW_BATCH_OPEN:
-        sw_shadow_poke(s->kind->over);
-        break;
+    case SW_BATCH_OPEN: sw_shadow_poke(s->kind->over); break;
     case SW_BATCH_OVER:
         sw_status_empty(&b->statuses[i]);
         flag = 1;
         break;
-    case SW_BATCH_ASK:
-        rc = test_one(b, i, &flag);
-        break;
+    case SW_BATCH_ASK: rc = test_one(b, i, &flag); break;
     }
     if (flag || rc != MPI_SUCCESS) {
         rc = finish_all(b, i, 1, rc);

@@ -16,8 +16,7 @@ static int try_any(sw_batch_t *b, bool *over)
             sw_batch_take_over(b, i, b->statuses, 0, &rc);
             return rc;
         }
-        b->asked[i] = found == SW_BATCH_ASK ? b->requests[i]
-                                            : MPI_REQUEST_NULL;
+        b->asked[i] = found == SW_BATCH_ASK ? b->requests[i] : MPI_REQUEST_NULL;
         hosts += b->asked[i] != MPI_REQUEST_NULL;
         if (found == SW_BATCH_OPEN)
             sw_batch_count_open(b, i, &open);
@@ -25,8 +24,7 @@ static int try_any(sw_batch_t *b, bool *over)
     sw_batch_poke(&open);
     if (hosts)
         rc = host.Testany(b->n, b->asked, &index, &flag, b->statuses);
-    *over = rc != MPI_SUCCESS ||
-            (flag && (index != MPI_UNDEFINED || !open.n));
+    *over = rc != MPI_SUCCESS || (flag && (index != MPI_UNDEFINED || !open.n));
     b->done = index;
     if (*over && rc == MPI_SUCCESS && index == MPI_UNDEFINED)
         sw_status_empty(b->statuses);

@@ -31,12 +31,14 @@ void sw_batch_take(sw_batch_t *b, int n, MPI_Request *requests, int *indices,
     b->asked = few ? b->few_asked : (void *)(b->shadow + n);
     b->statuses = few ? b->few_statuses : (void *)(b->asked + n);
     b->indices = indices ? indices
-               : few     ? b->few_indices : (void *)(b->statuses + n);
+                 : few   ? b->few_indices
+                         : (void *)(b->statuses + n);
     if (!sw_batch_statuses_ignored(statuses))
         b->statuses = statuses;
     for (int i = 0; i < n; i++) {
         b->shadow[i] = sw_request_is_done(requests[i])
-            ? NULL : sw_shadow_of(requests[i]);
+                           ? NULL
+                           : sw_shadow_of(requests[i]);
         if (b->shadow[i])
             sw_shadow_claim(b->shadow[i]);
     }
@@ -75,8 +77,7 @@ void sw_batch_take_over(sw_batch_t *b, int i, MPI_Status *status, int as,
     b->asked[i] = MPI_REQUEST_NULL;
 }
 
-int sw_batch_conclude(sw_batch_t *b, int i, MPI_Status *status, int as,
-                      int *rc)
+int sw_batch_conclude(sw_batch_t *b, int i, MPI_Status *status, int as, int *rc)
 {
     sw_shadow_t *s = b->shadow[i];
     if (!s || !s->active) {

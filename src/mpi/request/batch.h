@@ -21,12 +21,12 @@
 typedef struct {
     int n;
     MPI_Request *requests;
-    MPI_Status *statuses;       /* never ignored: the program's, or our own */
-    sw_shadow_t **shadow;       /* [n], NULL where it is the host's alone   */
-    MPI_Request *asked;         /* [n], what the host is asked              */
-    int *indices;               /* of those that MPI_Waitsome completes     */
-    int first;                  /* MPI_Waitall: those before it are done    */
-    int done;                   /* the index, or how many                   */
+    MPI_Status *statuses; /* never ignored: the program's, or our own */
+    sw_shadow_t **shadow; /* [n], NULL where it is the host's alone */
+    MPI_Request *asked;   /* [n], what the host is asked */
+    int *indices;         /* of those that MPI_Waitsome completes */
+    int first;            /* MPI_Waitall: those before it are done */
+    int done;             /* the index, or how many */
     void *room;
     sw_shadow_t *few_shadows[SW_BATCH_FEW];
     MPI_Request few_asked[SW_BATCH_FEW];
@@ -46,9 +46,9 @@ void sw_batch_let_go(const sw_batch_t *b, int first, int n);
 
 /* What a look at a request finds. */
 typedef enum {
-    SW_BATCH_OPEN,              /* it is ours, and not over                 */
-    SW_BATCH_ASK,               /* it is the host's                         */
-    SW_BATCH_OVER,              /* it is ours, and over                     */
+    SW_BATCH_OPEN, /* it is ours, and not over */
+    SW_BATCH_ASK,  /* it is the host's */
+    SW_BATCH_OVER, /* it is ours, and over */
 } sw_batch_found_t;
 
 static inline sw_batch_found_t sw_batch_look(const sw_batch_t *b, int i)
@@ -62,7 +62,7 @@ static inline sw_batch_found_t sw_batch_look(const sw_batch_t *b, int i)
 
 /* Those that a turn has found open. */
 typedef struct {
-    int n, without_host;        /* without: it has no part in them          */
+    int n, without_host; /* without: it has no part in them */
 } sw_batch_open_t;
 
 static inline void sw_batch_count_open(const sw_batch_t *b, int i,
@@ -79,7 +79,7 @@ static inline void sw_batch_poke(const sw_batch_open_t *open)
 
 /* Of one of ours that is over: finish it, as below, with this status. */
 void sw_batch_take_over(sw_batch_t *b, int i, MPI_Status *status, int as,
-                         int *rc);
+                        int *rc);
 
 /* The host has completed request i: see sw_shadow_conclude. */
 int sw_batch_conclude(sw_batch_t *b, int i, MPI_Status *status, int as,
@@ -89,8 +89,8 @@ int sw_batch_conclude(sw_batch_t *b, int i, MPI_Status *status, int as,
 typedef enum {
     SW_SEEN_NULL,
     SW_SEEN_OPEN,
-    SW_SEEN_OVER,               /* sw_batch_end completes it                */
-    SW_SEEN_OTHER,              /* the host may have a part in it           */
+    SW_SEEN_OVER,  /* sw_batch_end completes it */
+    SW_SEEN_OTHER, /* the host may have a part in it */
 } sw_batch_seen_t;
 
 static inline sw_batch_seen_t sw_batch_see(MPI_Request request,

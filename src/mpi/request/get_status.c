@@ -122,8 +122,8 @@ int sw_MPI_Request_get_status_all(int n, const MPI_Request requests[],
         return host.Request_get_status_all(n, requests, flag, statuses);
     *flag = 1;
     for (int i = 0; i < n && *flag; i++) {
-        MPI_Status *status = statuses == MPI_STATUSES_IGNORE
-                                 ? MPI_STATUS_IGNORE : &statuses[i];
+        MPI_Status *status = statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE
+                                                             : &statuses[i];
         if (idle(requests[i]))
             sw_status_empty(status);
         else

@@ -11,7 +11,7 @@ static sw_shadow_t *first[1u << FIRST_BITS];
 static sw_shadow_t **table = first;
 static unsigned bits = FIRST_BITS;
 static size_t used;
-static sw_shadow_t *added, *found;      /* the last ones                     */
+static sw_shadow_t *added, *found; /* the last ones */
 
 /* The upper bits of the product: handles may be addresses, all in equal
  * distances. */
@@ -85,8 +85,7 @@ sw_shadow_t *sw_handles_first(MPI_Request handle)
 
 static bool is(const sw_shadow_t *s, MPI_Request handle)
 {
-    return s && s->handle == handle && !s->claimed && !s->freed &&
-           !s->idle;
+    return s && s->handle == handle && !s->claimed && !s->freed && !s->idle;
 }
 
 /* A shadow's memory is never given back, and one that is in no table has no

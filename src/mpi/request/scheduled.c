@@ -89,8 +89,8 @@ void sw_scheduled_request(sw_scheduled_t *s)
 {
     if (sw_unlikely(!s->made) &&
         host.Recv_init(NULL, 0, MPI_BYTE, 0, 0,
-                       sw_datatype_comm(MPI_COMM_WORLD), &s->request) !=
-            MPI_SUCCESS) {
+                       sw_datatype_comm(MPI_COMM_WORLD),
+                       &s->request) != MPI_SUCCESS) {
         /* The others begin it, and this member cannot. */
         sw_say("the host has no request for what this rank begins with others");
         abort();

@@ -18,22 +18,21 @@
 
 typedef struct {
     sw_shadow_t shadow;
-    sw_schedule_t *schedule;    /* of this use                              */
-    MPI_Request request;        /* kept from use to use, if `made`          */
+    sw_schedule_t *schedule; /* of this use */
+    MPI_Request request;     /* kept from use to use, if `made` */
     bool made;
 } sw_scheduled_t;
 
 bool sw_scheduled_ready(sw_shadow_t *shadow);
 bool sw_scheduled_over(sw_shadow_t *shadow);
 sw_doorbell_t *sw_scheduled_bell(sw_shadow_t *shadow);
-int sw_scheduled_peek(sw_shadow_t *shadow, MPI_Status *status);     /* empty */
+int sw_scheduled_peek(sw_shadow_t *shadow, MPI_Status *status); /* empty */
 void sw_scheduled_free(sw_shadow_t *shadow);
 int sw_scheduled_cancel(sw_shadow_t *shadow);
 /* What all kinds have. */
-#define SW_SCHEDULED_KIND                                               \
-    .over = sw_scheduled_over, .bell = sw_scheduled_bell,               \
-    .free = sw_scheduled_free,                                          \
-    .cancel = sw_scheduled_cancel
+#define SW_SCHEDULED_KIND                                 \
+    .over = sw_scheduled_over, .bell = sw_scheduled_bell, \
+    .free = sw_scheduled_free, .cancel = sw_scheduled_cancel
 
 /* Makes the request, unless it is made, and is the handle. */
 void sw_scheduled_request(sw_scheduled_t *s);

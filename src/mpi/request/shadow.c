@@ -290,8 +290,7 @@ void sw_shadow_holds(sw_shadow_t *s, bool held)
 
 void sw_shadow_poke(bool rarely)
 {
-    static __thread unsigned asked
-        __attribute__((tls_model("initial-exec")));
+    static __thread unsigned asked __attribute__((tls_model("initial-exec")));
     if (!rarely || ++asked % RARELY == 0)
         sw_link_poke();
 }
@@ -315,7 +314,7 @@ int sw_shadow_finish(sw_shadow_t *s, MPI_Status *status)
 
 int sw_shadow_conclude(sw_shadow_t *s, MPI_Status *status, int as, int *rc)
 {
-    sw_comm_t *c = s->comm;     /* needed for longer than the shadow */
+    sw_comm_t *c = s->comm; /* needed for longer than the shadow */
     int result = s->result;
     sw_comm_hold(c);
     int error = sw_shadow_finish(s, status);
@@ -323,7 +322,8 @@ int sw_shadow_conclude(sw_shadow_t *s, MPI_Status *status, int as, int *rc)
         error = result;
     if (sw_unlikely(error != MPI_SUCCESS && *rc == MPI_SUCCESS))
         *rc = result == MPI_SUCCESS ? sw_raise_pending(c, as ? as : error)
-              : as                  ? as : result;
+              : as                  ? as
+                                    : result;
     sw_comm_drop(c);
     return error;
 }

@@ -27,14 +27,14 @@
 #include "node/wait.h"
 
 typedef struct sw_shadow sw_shadow_t;
-typedef sw_shadow_t *sw_shadows_t;    /* the next one to look at, or NULL     */
+typedef sw_shadow_t *sw_shadows_t; /* the next one to look at, or NULL */
 
 /* What a kind of request does. The caller holds the shadow (sw_shadow_hold),
  * but for `start`, where it has claimed it, and `cancel`, which may come while
  * another thread waits. A kind without persistent requests has no `start`. */
 typedef struct {
-    size_t size;                /* of the kind's structure                  */
-    sw_shadow_t **spare;        /* those that wait for their next use       */
+    size_t size;         /* of the kind's structure */
+    sw_shadow_t **spare; /* those that wait for their next use */
 
     /* Take a turn for this active request. Is it over? Then `ended` is set. */
     bool (*ready)(sw_shadow_t *s);
@@ -74,23 +74,23 @@ typedef struct {
 struct sw_shadow {
     _Alignas(SW_LINE) MPI_Request handle;
     const sw_shadow_kind_t *kind;
-    sw_shadow_t *next;              /* in the table                         */
-    sw_shadow_t *follower;          /* added next: see handles.h            */
-    sw_shadow_t *after;             /* in a ring, or spare                  */
+    sw_shadow_t *next;     /* in the table */
+    sw_shadow_t *follower; /* added next: see handles.h */
+    sw_shadow_t *after;    /* in a ring, or spare */
     bool persistent;
     bool active, freed;
-    bool owes;                      /* counted in sw_owed                   */
+    bool owes; /* counted in sw_owed */
     /* The handle is its own from use to use; between two, it is idle. */
     bool kept, idle;
     /* Claimed: a call of the program's completes it. Held: one thread looks at
      * it, or copies for it. */
     bool claimed, held;
-    bool ended;                     /* it is over                           */
-    sw_comm_t *comm;                /* held (comm.h)                        */
+    bool ended;      /* it is over */
+    sw_comm_t *comm; /* held (comm.h) */
 
-    sw_shadow_t *before;            /* in a ring                            */
-    sw_shadows_t *ring;             /* NULL: in none                        */
-    int result;                     /* an error that the host has raised    */
+    sw_shadow_t *before; /* in a ring */
+    sw_shadows_t *ring;  /* NULL: in none */
+    int result;          /* an error that the host has raised */
 };
 
 /* How many shadows there are, and how many of them owe: while one does, another
@@ -102,13 +102,13 @@ extern _Atomic int sw_active __attribute__((visibility("hidden")));
 
 static inline bool sw_any_shadows(void)
 {
-    return sw_unlikely(atomic_load_explicit(&sw_shadows,
-                                            memory_order_relaxed) > 0);
+    return sw_unlikely(atomic_load_explicit(&sw_shadows, memory_order_relaxed) >
+                       0);
 }
 static inline bool sw_shadow_owing(void)
 {
-    return sw_unlikely(atomic_load_explicit(&sw_owed,
-                                            memory_order_relaxed) > 0);
+    return sw_unlikely(atomic_load_explicit(&sw_owed, memory_order_relaxed) >
+                       0);
 }
 
 /* May the host be asked for the program's requests as they are? */
@@ -127,7 +127,8 @@ void sw_shadows_leave(void);
 
 /* Which receive gets a message is settled by the order in which they are
  * posted and probed. With threads, each of these is one step. */
-extern _Atomic bool sw_shadow_match_shared __attribute__((visibility("hidden")));
+extern _Atomic bool sw_shadow_match_shared
+    __attribute__((visibility("hidden")));
 void sw_shadow_match_enter(void);
 /* The same for a helper: waits for no rank, and asks for no reason. */
 bool sw_shadow_match_try(void);
@@ -149,8 +150,8 @@ sw_shadow_t *sw_shadow_new(const sw_shadow_kind_t *kind, sw_comm_t *comm);
 void sw_shadow_add(sw_shadow_t *s);
 /* Persistent: started. */
 void sw_shadow_begin(sw_shadow_t *s);
-void sw_shadow_drop(sw_shadow_t *s);    /* never added                      */
-void sw_shadow_forgo(sw_shadow_t *s);   /* likewise, and keeps its handle   */
+void sw_shadow_drop(sw_shadow_t *s);  /* never added */
+void sw_shadow_forgo(sw_shadow_t *s); /* likewise, and keeps its handle */
 
 /* Another rank may wait for it, from here until it is inactive. The caller has
  * the lock. False: it owed before. */

@@ -80,8 +80,8 @@ static bool own_some(sw_idle_t *idle, bool blocking, int n,
         for (int k = 0; k < over; k++) {
             MPI_Request *request = &requests[indices[k]];
             sw_batch_end(sw_shadow_of(*request), request,
-                         ignored ? statuses : &statuses[k],
-                         MPI_ERR_IN_STATUS, rc);
+                         ignored ? statuses : &statuses[k], MPI_ERR_IN_STATUS,
+                         rc);
         }
         *count = over;
         if (!over)

@@ -67,7 +67,7 @@ static int wait_unshadowed(MPI_Request *request, MPI_Status *status)
 static int plain_wait(MPI_Request *request, MPI_Status *status)
 {
     return sw_shadow_owing() ? wait_unshadowed(request, status)
-                      : host.Wait(request, status);
+                             : host.Wait(request, status);
 }
 
 static bool once(sw_shadow_t *s, MPI_Request *request, MPI_Status *status,
@@ -105,9 +105,8 @@ int sw_wait_one(MPI_Request *request, MPI_Status *status)
 
 int sw_MPI_Wait(MPI_Request *request, MPI_Status *status)
 {
-    return sw_any_shadows() && request
-        ? sw_wait_one(request, status)
-        : plain_wait(request, status);
+    return sw_any_shadows() && request ? sw_wait_one(request, status)
+                                       : plain_wait(request, status);
 }
 
 int sw_MPI_Test(MPI_Request *request, int *flag, MPI_Status *status)

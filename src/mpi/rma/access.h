@@ -9,13 +9,13 @@
 
 /* `count` elements of `type` in a target's memory. */
 typedef struct {
-    char *at;                   /* the first one */
+    char *at; /* the first one */
     int64_t count;
     const sw_datatype_t *type;
-    size_t bytes;               /* of data */
-    const sw_peer_t *far;       /* else NULL: `at` is an address of this
+    size_t bytes;         /* of data */
+    const sw_peer_t *far; /* else NULL: `at` is an address of this
                                  * process; see far.h */
-    size_t before, span;        /* from the lowest byte to `at`, and in all */
+    size_t before, span;  /* from the lowest byte to `at`, and in all */
 } sw_access_t;
 
 /* Find them. False: the host is to judge (a wrong rank, datatype or count, no
@@ -29,9 +29,9 @@ static inline const sw_datatype_t *sw_access_type(MPI_Datatype type)
 {
     int code;
     const sw_datatype_t *d = sw_datatype_cached(type);
-    return sw_likely(d) ? d
-                        : sw_datatype(type, sw_datatype_comm(MPI_COMM_WORLD),
-                                      &code);
+    return sw_likely(d)
+               ? d
+               : sw_datatype(type, sw_datatype_comm(MPI_COMM_WORLD), &code);
 }
 
 #endif

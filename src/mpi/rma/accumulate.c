@@ -37,16 +37,16 @@ typedef struct {
     void *user;
     int64_t count;
     const sw_datatype_t *type;
-    const sw_access_t *far;     /* the system has to reach them; or NULL */
+    const sw_access_t *far; /* the system has to reach them; or NULL */
 } elements_t;
 
 typedef struct {
     sw_update_t u;
     const sw_datatype_t *basic;
     MPI_Op op;
-    bool by_host;               /* no kernel: MPI_Reduce_local combines */
-    size_t n;                   /* basic elements */
-    int error;                  /* of a far target; else MPI_SUCCESS */
+    bool by_host; /* no kernel: MPI_Reduce_local combines */
+    size_t n;     /* basic elements */
+    int error;    /* of a far target; else MPI_SUCCESS */
     elements_t origin, result, target;
 } task_t;
 
@@ -65,8 +65,8 @@ static const sw_datatype_t *basic_of(const sw_datatype_t *type)
     sw_datatype_t *d = (sw_datatype_t *)(uintptr_t)type;
     if (sw_likely(d->predefined))
         return d;
-    const sw_datatype_t *basic =
-        atomic_load_explicit(&d->basic, memory_order_acquire);
+    const sw_datatype_t *basic = atomic_load_explicit(&d->basic,
+                                                      memory_order_acquire);
     if (!basic) {
         MPI_Datatype only = sw_decode_only_basic(d->handle);
         basic = only == MPI_DATATYPE_NULL ? d : sw_access_type(only);
@@ -79,8 +79,12 @@ static const sw_datatype_t *basic_of(const sw_datatype_t *type)
 static bool host_combines(MPI_Datatype type)
 {
     const MPI_Datatype known[] = {
-        MPI_LOGICAL, MPI_CXX_BOOL, MPI_CXX_FLOAT_COMPLEX,
-        MPI_CXX_DOUBLE_COMPLEX, MPI_CXX_LONG_DOUBLE_COMPLEX, MPI_REAL16,
+        MPI_LOGICAL,
+        MPI_CXX_BOOL,
+        MPI_CXX_FLOAT_COMPLEX,
+        MPI_CXX_DOUBLE_COMPLEX,
+        MPI_CXX_LONG_DOUBLE_COMPLEX,
+        MPI_REAL16,
     };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (known[i] != MPI_DATATYPE_NULL && known[i] == type)
@@ -92,8 +96,8 @@ static bool host_combines(MPI_Datatype type)
 static bool combines_chars(MPI_Op op, MPI_Datatype type)
 {
     const MPI_Op known[] = {
-        MPI_SUM, MPI_PROD, MPI_MAX, MPI_MIN, MPI_LAND, MPI_LOR, MPI_LXOR,
-        MPI_BAND, MPI_BOR, MPI_BXOR,
+        MPI_SUM, MPI_PROD, MPI_MAX,  MPI_MIN, MPI_LAND,
+        MPI_LOR, MPI_LXOR, MPI_BAND, MPI_BOR, MPI_BXOR,
     };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (known[i] == op)
@@ -119,8 +123,8 @@ static bool operation(MPI_Op op, const sw_datatype_t *basic, bool single,
         t->u.kind = op == MPI_NO_OP ? SW_UPDATE_NOTHING : SW_UPDATE_REPLACE;
         return basic->extent > 0;
     }
-    if (basic->kernel < 0 && (host_combines(basic->handle) ||
-                              combines_chars(op, basic->handle)))
+    if (basic->kernel < 0 &&
+        (host_combines(basic->handle) || combines_chars(op, basic->handle)))
         return t->by_host = true;
     if (!sw_operation(op, basic, &o) || (o.packed && !basic->predefined))
         return false;
@@ -136,9 +140,8 @@ static bool operation(MPI_Op op, const sw_datatype_t *basic, bool single,
  * the gap of a pair, too, which may hold the program's own data. */
 static bool is_plain(const task_t *t, const elements_t *e)
 {
-    return !e->type ||
-           (!e->far && e->type->dense && t->basic->dense &&
-            !sw_out_of_reach(e->user, e->type));
+    return !e->type || (!e->far && e->type->dense && t->basic->dense &&
+                        !sw_out_of_reach(e->user, e->type));
 }
 
 static char *room_for(task_t *t, size_t bytes)
@@ -204,8 +207,8 @@ static void combine(const task_t *t, char *at, const char *origin)
     }
 }
 
-static void update_there(sw_win_t *w, int target, task_t *t,
-                         const char *mine, char *old, MPI_Comm comm)
+static void update_there(sw_win_t *w, int target, task_t *t, const char *mine,
+                         char *old, MPI_Comm comm)
 {
     w->stored = true;
     sw_rma_update_begin(&w->share, target);
@@ -262,8 +265,8 @@ static bool accumulate(sw_win_t *w, const call_t *k, bool single, int *result)
     const sw_datatype_t *basic;
     if (k->op == MPI_OP_NULL || (k->op == MPI_NO_OP && !k->fetches))
         return false;
-    if (!data_of(k->op != MPI_NO_OP, k->origin, k->origin_count,
-                 k->origin_type, &t.origin) ||
+    if (!data_of(k->op != MPI_NO_OP, k->origin, k->origin_count, k->origin_type,
+                 &t.origin) ||
         !data_of(k->fetches, k->result, k->result_count, k->result_type,
                  &t.result) ||
         !sw_access(w, k->target, k->disp, k->count, k->type, &a, result))
@@ -271,8 +274,7 @@ static bool accumulate(sw_win_t *w, const call_t *k, bool single, int *result)
     if (!a.bytes)
         return true;
     basic = basic_of(a.type);
-    if (!basic || !basic->size ||
-        (single && basic != a.type && !TAKES_MORE) ||
+    if (!basic || !basic->size || (single && basic != a.type && !TAKES_MORE) ||
         !operation(k->op, basic, single, &t))
         return false;
     t.target = (elements_t){a.at, a.count, a.type, a.far ? &a : NULL};
@@ -329,11 +331,16 @@ bool sw_accumulate(sw_win_t *w, const void *origin_addr, int64_t origin_count,
 {
     return again(w, origin_addr, origin_count, origin_datatype, target_rank,
                  target_disp, target_count, target_datatype, op, rc) ||
-           accumulate(w, &(const call_t){
-               .origin = origin_addr, .origin_count = origin_count,
-               .origin_type = origin_datatype, .target = target_rank,
-               .disp = target_disp, .count = target_count,
-               .type = target_datatype, .op = op}, false, rc);
+           accumulate(w,
+                      &(const call_t){.origin = origin_addr,
+                                      .origin_count = origin_count,
+                                      .origin_type = origin_datatype,
+                                      .target = target_rank,
+                                      .disp = target_disp,
+                                      .count = target_count,
+                                      .type = target_datatype,
+                                      .op = op},
+                      false, rc);
 }
 
 bool sw_get_accumulate(sw_win_t *w, const void *origin_addr,
@@ -343,23 +350,40 @@ bool sw_get_accumulate(sw_win_t *w, const void *origin_addr,
                        MPI_Aint target_disp, int64_t target_count,
                        MPI_Datatype target_datatype, MPI_Op op, int *rc)
 {
-    return accumulate(w, &(const call_t){
-        .origin = origin_addr, .origin_count = origin_count,
-        .origin_type = origin_datatype, .result = result_addr,
-        .result_count = result_count, .result_type = result_datatype,
-        .target = target_rank, .disp = target_disp, .count = target_count,
-        .type = target_datatype, .op = op, .fetches = true}, false, rc);
+    return accumulate(w,
+                      &(const call_t){.origin = origin_addr,
+                                      .origin_count = origin_count,
+                                      .origin_type = origin_datatype,
+                                      .result = result_addr,
+                                      .result_count = result_count,
+                                      .result_type = result_datatype,
+                                      .target = target_rank,
+                                      .disp = target_disp,
+                                      .count = target_count,
+                                      .type = target_datatype,
+                                      .op = op,
+                                      .fetches = true},
+                      false, rc);
 }
 
 bool sw_fetch_and_op(sw_win_t *w, const void *origin_addr, void *result_addr,
                      MPI_Datatype datatype, int target_rank,
                      MPI_Aint target_disp, MPI_Op op, int *rc)
 {
-    return accumulate(w, &(const call_t){
-        .origin = origin_addr, .origin_count = 1, .origin_type = datatype,
-        .result = result_addr, .result_count = 1, .result_type = datatype,
-        .target = target_rank, .disp = target_disp, .count = 1,
-        .type = datatype, .op = op, .fetches = true}, true, rc);
+    return accumulate(w,
+                      &(const call_t){.origin = origin_addr,
+                                      .origin_count = 1,
+                                      .origin_type = datatype,
+                                      .result = result_addr,
+                                      .result_count = 1,
+                                      .result_type = datatype,
+                                      .target = target_rank,
+                                      .disp = target_disp,
+                                      .count = 1,
+                                      .type = datatype,
+                                      .op = op,
+                                      .fetches = true},
+                      true, rc);
 }
 
 /* Integers, logicals and bytes can be compared and swapped. MPICH and its kin
@@ -410,13 +434,15 @@ bool sw_compare_and_swap(sw_win_t *w, const void *origin_addr,
                          MPI_Aint target_disp, int *rc)
 {
     sw_access_t a;
-    if (!sw_access(w, target_rank, target_disp, 1, datatype, &a, rc) || !can_swap(a.type))
+    if (!sw_access(w, target_rank, target_disp, 1, datatype, &a, rc) ||
+        !can_swap(a.type))
         return false;
     if (!a.bytes)
         return true;
     bool aside = a.far || a.bytes > sizeof(uint64_t);
     if (aside || sw_out_of_reach(origin_addr, a.type) ||
-        sw_out_of_reach(compare_addr, a.type) || sw_out_of_reach(result_addr, a.type)) {
+        sw_out_of_reach(compare_addr, a.type) ||
+        sw_out_of_reach(result_addr, a.type)) {
         MPI_Comm comm = sw_datatype_comm(MPI_COMM_WORLD);
         SW_BYTES(mine, a.bytes);
         SW_BYTES(wanted, a.bytes);
@@ -427,15 +453,15 @@ bool sw_compare_and_swap(sw_win_t *w, const void *origin_addr,
         if (aside)
             error = swap_aside(w, target_rank, &a, mine, wanted, old);
         else
-            w->stored |= sw_rma_swap(&w->share, target_rank, a.bytes, a.at, mine,
-                                     wanted, old);
+            w->stored |= sw_rma_swap(&w->share, target_rank, a.bytes, a.at,
+                                     mine, wanted, old);
         if (error == MPI_SUCCESS)
             sw_unpack(old, result_addr, 1, a.type, comm);
         else
             *rc = sw_win_raise(w, error);
     } else {
-        w->stored |= sw_rma_swap(&w->share, target_rank, a.bytes, a.at, origin_addr,
-                                 compare_addr, result_addr);
+        w->stored |= sw_rma_swap(&w->share, target_rank, a.bytes, a.at,
+                                 origin_addr, compare_addr, result_addr);
     }
     sw_win_count(SW_WIN_FETCH, a.bytes);
     sw_win_turn(w);

@@ -13,13 +13,11 @@
 #include "window.h"
 
 bool sw_put(sw_win_t *w, const void *origin_addr, int64_t origin_count,
-            MPI_Datatype origin_datatype, int target_rank,
-            MPI_Aint target_disp, int64_t target_count,
-            MPI_Datatype target_datatype, int *rc);
+            MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp,
+            int64_t target_count, MPI_Datatype target_datatype, int *rc);
 bool sw_get(sw_win_t *w, void *origin_addr, int64_t origin_count,
-            MPI_Datatype origin_datatype, int target_rank,
-            MPI_Aint target_disp, int64_t target_count,
-            MPI_Datatype target_datatype, int *rc);
+            MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp,
+            int64_t target_count, MPI_Datatype target_datatype, int *rc);
 bool sw_accumulate(sw_win_t *w, const void *origin_addr, int64_t origin_count,
                    MPI_Datatype origin_datatype, int target_rank,
                    MPI_Aint target_disp, int64_t target_count,

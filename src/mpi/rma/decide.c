@@ -37,12 +37,12 @@ enum { SHOWN = SW_WIN_SERVED, PLACED, TO_COME };
 /* What a member tells the others. */
 typedef struct {
     int64_t form;
-    uint64_t shown;             /* where, in its arena's file */
+    uint64_t shown; /* where, in its arena's file */
     uint64_t base, bytes;
-    uint64_t mark;              /* places.h */
+    uint64_t mark; /* places.h */
     int64_t unit;
-    int64_t searches;           /* may it be worth while? */
-    uint64_t block, sequence;   /* the first member's; 0: there is no room */
+    int64_t searches;         /* may it be worth while? */
+    uint64_t block, sequence; /* the first member's; 0: there is no room */
 } said_t;
 
 /* What it tells where they search. */
@@ -97,9 +97,12 @@ static size_t tables_at(int n)
 static said_t say(const sw_win_memory_t *m, const sw_team_t *team,
                   sw_marked_t *marked)
 {
-    said_t said = {.form = form_of(m, team), .shown = m->shown,
-                   .base = (uintptr_t)m->base, .bytes = (uint64_t)m->bytes,
-                   .unit = m->unit, .searches = searches()};
+    said_t said = {.form = form_of(m, team),
+                   .shown = m->shown,
+                   .base = (uintptr_t)m->base,
+                   .bytes = (uint64_t)m->bytes,
+                   .unit = m->unit,
+                   .searches = searches()};
     if (said.form == PLACED && m->kind == SW_WIN_ALLOCATED &&
         !sw_device_present())
         said.mark = sw_places_mark(m->base, said.bytes, marked);
@@ -156,7 +159,7 @@ static bool reach(const said_t *said, const sw_team_t *team,
         to[i].base = i == team->me   ? m->base
                      : form == SHOWN ? peer->arena + said[i].shown
                                      : at[i];
-        all = all && (form == TO_COME ? peer->cma
+        all = all && (form == TO_COME  ? peer->cma
                       : form == PLACED ? reach_placed(&to[i], &said[i], m)
                                        : form == SHOWN);
     }
@@ -207,8 +210,8 @@ static bool search(sw_sequence_t *seq, const said_t *said,
     for (size_t i = 0; i < n; i++) {
         all = all && found[i].found;
         place[i] = found[i].place;
-        bytes[i] = said[i].form == PLACED && (int)i != team->me
-                       ? said[i].bytes : 0;
+        bytes[i] = said[i].form == PLACED && (int)i != team->me ? said[i].bytes
+                                                                : 0;
     }
     if (all) {
         sw_os_find_places(place, bytes, team->n, at);
@@ -269,8 +272,9 @@ static void open_window(sw_win_t *w, const said_t *said, sw_team_t *team,
     w->members = room_for(n, sizeof *w->members);
     host.Win_get_group(w->handle, &w->group);
     for (size_t i = 0; dynamic && i < n; i++)
-        w->target[i].regions =
-            (sw_regions_t *)(void *)(block + tables_at(team->n)) + i;
+        w->target[i].regions = (sw_regions_t *)(void *)(block +
+                                                        tables_at(team->n)) +
+                               i;
     w->starts = w->posts = -1;
     w->ours = true;
 }
@@ -302,7 +306,8 @@ int sw_win_decide(sw_win_t *w, const sw_win_memory_t *m, MPI_Comm comm)
     bool may = sw_control_accelerating() && sw_roster_has_world();
     sw_comm_t *c = may ? sw_comm_enter(comm) : NULL;
     sw_sequence_t *seq = c && (c->sequence || (!c->settled && !c->apart))
-                             ? sw_comm_sequence(c, &reason) : NULL;
+                             ? sw_comm_sequence(c, &reason)
+                             : NULL;
     if (!seq)
         return sw_control_accelerating() ? SW_WIN_MEMBERS : SW_WIN_OFF;
     sw_team_t *team = seq->team;

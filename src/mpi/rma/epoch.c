@@ -9,8 +9,9 @@
  */
 #include "calls.h"
 
-#define FENCES (MPI_MODE_NOSTORE | MPI_MODE_NOPUT | MPI_MODE_NOPRECEDE | \
-                MPI_MODE_NOSUCCEED)
+#define FENCES                                                \
+    (MPI_MODE_NOSTORE | MPI_MODE_NOPUT | MPI_MODE_NOPRECEDE | \
+     MPI_MODE_NOSUCCEED)
 #define POSTS (MPI_MODE_NOCHECK | MPI_MODE_NOSTORE | MPI_MODE_NOPUT)
 
 static bool passive(const sw_win_t *w)
@@ -60,8 +61,8 @@ bool sw_win_start(sw_win_t *w, MPI_Group group, int assertion, int *rc)
 {
     if (group == MPI_GROUP_NULL || assertion & ~MPI_MODE_NOCHECK)
         return false;
-    int n = w->starts >= 0 || passive(w)
-                ? -1 : members_of(w, group, w->members);
+    int n = w->starts >= 0 || passive(w) ? -1
+                                         : members_of(w, group, w->members);
     if (n < 0) {
         *rc = sw_win_raise(w, MPI_ERR_RMA_SYNC);
         return true;

@@ -11,7 +11,7 @@
 typedef struct {
     pid_t pid;
     bool put;
-    char *data;                 /* the next byte */
+    char *data; /* the next byte */
 } mover_t;
 
 static int move(void *context, const sw_os_piece_t *piece, int n)
@@ -74,11 +74,10 @@ static int move_all(mover_t *m, const sw_access_t *a, size_t bytes)
 {
     sw_os_piece_t whole = {(uintptr_t)a->at, bytes};
     int saved = errno;
-    int result = a->type->dense ? move(m, &whole, 1)
-                 : a->type->layout
-                     ? sw_layout_pieces(a->type->layout, whole.at, a->count,
-                                        bytes, move, m)
-                     : move_marked(m, a, bytes);
+    int result = a->type->dense    ? move(m, &whole, 1)
+                 : a->type->layout ? sw_layout_pieces(a->type->layout, whole.at,
+                                                      a->count, bytes, move, m)
+                                   : move_marked(m, a, bytes);
     int error = result == 0       ? MPI_SUCCESS
                 : errno == EFAULT ? MPI_ERR_RMA_RANGE
                 : errno == ENOMEM ? MPI_ERR_NO_MEM

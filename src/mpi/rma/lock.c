@@ -25,8 +25,9 @@ bool sw_win_lock(sw_win_t *w, int type, int rank, int assertion, int *rc)
         *rc = sw_win_raise(w, MPI_ERR_RMA_SYNC);
         return true;
     }
-    int how = assertion ? SW_WIN_UNCHECKED
-              : exclusive ? SW_WIN_EXCLUSIVE : SW_WIN_SHARED;
+    int how = assertion   ? SW_WIN_UNCHECKED
+              : exclusive ? SW_WIN_EXCLUSIVE
+                          : SW_WIN_SHARED;
     sw_win_will_wait();
     w->fenced = false;
     if (how != SW_WIN_UNCHECKED &&
@@ -117,7 +118,8 @@ static bool is_locked(const sw_win_t *w, int rank)
     return sw_win_is_target(w, rank) &&
            (atomic_load_explicit(&w->all, memory_order_relaxed) ||
             atomic_load_explicit(&w->target[rank].access,
-                                 memory_order_relaxed) & SW_WIN_LOCKED);
+                                 memory_order_relaxed) &
+                SW_WIN_LOCKED);
 }
 
 static bool any_locked(const sw_win_t *w)

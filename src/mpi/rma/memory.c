@@ -18,25 +18,25 @@
 #include <stdlib.h>
 
 #define BUCKETS 256
-#define SMALL 1024          /* bytes of a block that shares, at most */
+#define SMALL 1024 /* bytes of a block that shares, at most */
 #define CHUNK 65536
 
 typedef struct {
     char *at;
-    size_t used;            /* bytes, from its start */
+    size_t used; /* bytes, from its start */
     int blocks;
 } chunk_t;
 
 typedef struct block {
     void *at;
-    chunk_t *chunk;         /* NULL: a block by itself */
+    chunk_t *chunk; /* NULL: a block by itself */
     struct block *next;
 } block_t;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static block_t *blocks[BUCKETS];
 
-static chunk_t *current;    /* small blocks come from it */
+static chunk_t *current; /* small blocks come from it */
 
 static block_t **bucket(const void *p)
 {

@@ -13,8 +13,7 @@
 /* Hosts take an access to any target while one is locked: so do we. */
 static bool may_access(const sw_win_t *w, const sw_win_target_t *t)
 {
-    return w->fenced ||
-           atomic_load_explicit(&w->locks, memory_order_relaxed) ||
+    return w->fenced || atomic_load_explicit(&w->locks, memory_order_relaxed) ||
            atomic_load_explicit(&t->access, memory_order_acquire);
 }
 
@@ -34,7 +33,8 @@ static void reach_region(const sw_win_t *w, const sw_win_target_t *t,
                          uint64_t low, uint64_t high, sw_access_t *to)
 {
     uint64_t at = w->sequence->team->arena
-                      ? sw_regions_find(t->regions, low, high) : UINT64_MAX;
+                      ? sw_regions_find(t->regions, low, high)
+                      : UINT64_MAX;
     if (at == UINT64_MAX)
         to->far = t->peer;
     else if (!t->peer->self)
@@ -54,8 +54,8 @@ static void reach_away(sw_win_target_t *t, int64_t begin, sw_access_t *to)
 bool sw_access(const sw_win_t *w, int target, int64_t disp, int64_t count,
                MPI_Datatype type, sw_access_t *to, int *result)
 {
-    const sw_win_target_t *t =
-        sw_win_is_target(w, target) ? &w->target[target] : NULL;
+    const sw_win_target_t *t = sw_win_is_target(w, target) ? &w->target[target]
+                                                           : NULL;
     if (!t || !may_access(w, t) || count < 0 || (disp < 0 && !t->regions) ||
         !(to->type = sw_access_type(type)))
         return false;
@@ -94,8 +94,8 @@ bool sw_access(const sw_win_t *w, int target, int64_t disp, int64_t count,
 }
 
 /* The target's memory is far. */
-static int move_far(bool put, void *user, int64_t count,
-                    const sw_datatype_t *d, const sw_access_t *a, size_t bytes)
+static int move_far(bool put, void *user, int64_t count, const sw_datatype_t *d,
+                    const sw_access_t *a, size_t bytes)
 {
     MPI_Comm comm = sw_datatype_comm(MPI_COMM_WORLD);
     bool plain = d->dense && !sw_out_of_reach(user, d);
@@ -163,9 +163,8 @@ static bool move(sw_win_t *w, bool put, void *user, int64_t count,
 }
 
 bool sw_put(sw_win_t *w, const void *origin_addr, int64_t origin_count,
-            MPI_Datatype origin_datatype, int target_rank,
-            MPI_Aint target_disp, int64_t target_count,
-            MPI_Datatype target_datatype, int *rc)
+            MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp,
+            int64_t target_count, MPI_Datatype target_datatype, int *rc)
 {
     return move(w, true, (void *)(uintptr_t)origin_addr, origin_count,
                 origin_datatype, target_rank, target_disp, target_count,
@@ -173,9 +172,8 @@ bool sw_put(sw_win_t *w, const void *origin_addr, int64_t origin_count,
 }
 
 bool sw_get(sw_win_t *w, void *origin_addr, int64_t origin_count,
-            MPI_Datatype origin_datatype, int target_rank,
-            MPI_Aint target_disp, int64_t target_count,
-            MPI_Datatype target_datatype, int *rc)
+            MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp,
+            int64_t target_count, MPI_Datatype target_datatype, int *rc)
 {
     return move(w, false, origin_addr, origin_count, origin_datatype,
                 target_rank, target_disp, target_count, target_datatype, rc);

@@ -25,7 +25,7 @@ static uint32_t half(uint64_t mark, int i)
 uint64_t sw_places_mark(void *base, uint64_t bytes, sw_marked_t *marked)
 {
     uintptr_t at[2];
-    uint64_t mark = sw_os_unique() | 0x100000001u;  /* of no zeros */
+    uint64_t mark = sw_os_unique() | 0x100000001u; /* of no zeros */
     *marked = (sw_marked_t){{NULL, NULL}, {0, 0}};
     if (!words_of((uintptr_t)base, bytes, at))
         return 0;

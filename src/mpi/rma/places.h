@@ -36,7 +36,7 @@
 /* An owner's part of a window, as it tells the others. */
 typedef struct {
     uint64_t bytes;
-    uint64_t mark;              /* 0: there is none */
+    uint64_t mark; /* 0: there is none */
 } sw_part_of_window_t;
 
 /* What a mark has replaced. */

@@ -27,8 +27,8 @@
 _Atomic int sw_wins;
 sw_win_counts_t sw_win_counts;
 
-sw_registry_cache_t sw_win_cache[SW_WINS_CACHED] =
-    SW_REGISTRY_EMPTY(SW_WINS_CACHED);
+sw_registry_cache_t sw_win_cache[SW_WINS_CACHED] = SW_REGISTRY_EMPTY(
+    SW_WINS_CACHED);
 static sw_registry_t wins = SW_REGISTRY(sw_win_t, sw_win_cache);
 
 sw_win_t *sw_win_look_up(MPI_Win win)
@@ -87,7 +87,7 @@ static void remember(const sw_win_t *w)
 {
     bool added = false;
     sw_win_t *old = sw_win_look_up(w->handle);
-    if (old)                    /* the host has freed it by itself */
+    if (old) /* the host has freed it by itself */
         forget(old);
     if (!sw_registry_put(&wins, (uintptr_t)w->handle, w, &added)) {
         sw_say("out of memory for a window");
@@ -112,8 +112,9 @@ int sw_win_created(int rc, void *base, MPI_Aint size, int64_t unit,
                    uint64_t shown, MPI_Comm comm, const MPI_Win *win)
 {
     if (rc == MPI_SUCCESS)
-        made(*win, &(const sw_win_memory_t){SW_WIN_CREATED, base, size, unit,
-                                            shown}, comm);
+        made(*win,
+             &(const sw_win_memory_t){SW_WIN_CREATED, base, size, unit, shown},
+             comm);
     return rc;
 }
 
@@ -123,8 +124,9 @@ int sw_win_allocated(int rc, sw_win_kind_t kind, void *base, MPI_Aint size,
 {
     if (rc == MPI_SUCCESS) {
         void *at = *(void **)base;
-        made(*win, &(const sw_win_memory_t){kind, at, size, unit,
-                                            settled(at, size)}, comm);
+        made(*win,
+             &(const sw_win_memory_t){kind, at, size, unit, settled(at, size)},
+             comm);
     }
     return rc;
 }
@@ -132,8 +134,10 @@ int sw_win_allocated(int rc, sw_win_kind_t kind, void *base, MPI_Aint size,
 int sw_win_created_dynamic(int rc, MPI_Comm comm, const MPI_Win *win)
 {
     if (rc == MPI_SUCCESS)
-        made(*win, &(const sw_win_memory_t){SW_WIN_DYNAMIC, NULL, INT64_MAX,
-                                            1, UINT64_MAX}, comm);
+        made(*win,
+             &(const sw_win_memory_t){SW_WIN_DYNAMIC, NULL, INT64_MAX, 1,
+                                      UINT64_MAX},
+             comm);
     return rc;
 }
 

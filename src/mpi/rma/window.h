@@ -32,9 +32,9 @@
 
 /* Where a target's memory is. */
 enum {
-    SW_WIN_NEAR,                /* at `base` */
-    SW_WIN_UNSEARCHED,          /* the first access looks for it */
-    SW_WIN_FAR,                 /* at `away`: the system copies */
+    SW_WIN_NEAR,       /* at `base` */
+    SW_WIN_UNSEARCHED, /* the first access looks for it */
+    SW_WIN_FAR,        /* at `away`: the system copies */
 };
 
 /* What this member has of a target. */
@@ -42,28 +42,28 @@ enum {
     SW_WIN_STARTED = 1,
     SW_WIN_SHARED = 2,
     SW_WIN_EXCLUSIVE = 4,
-    SW_WIN_UNCHECKED = 8,       /* MPI_MODE_NOCHECK: no lock is taken */
-    SW_WIN_UNPOSTED = 16,       /* started, and it has perhaps not posted */
-    SW_WIN_AWAITED = 32,        /* a thread waits for that */
+    SW_WIN_UNCHECKED = 8, /* MPI_MODE_NOCHECK: no lock is taken */
+    SW_WIN_UNPOSTED = 16, /* started, and it has perhaps not posted */
+    SW_WIN_AWAITED = 32,  /* a thread waits for that */
     SW_WIN_LOCKED = SW_WIN_SHARED | SW_WIN_EXCLUSIVE | SW_WIN_UNCHECKED,
 };
 
 typedef struct {
-    char *base;                 /* of its memory, as this member reaches it */
+    char *base; /* of its memory, as this member reaches it */
     uint64_t bytes;
-    int64_t unit;               /* of displacements */
+    int64_t unit; /* of displacements */
     const sw_peer_t *peer;
-    sw_regions_t *regions;      /* of a dynamic window, whose `base` is 0; else
+    sw_regions_t *regions; /* of a dynamic window, whose `base` is 0; else
                                  * NULL */
-    _Atomic int where;          /* its memory is (places.h) */
-    uint64_t away;              /* of its memory, as it reaches it itself */
+    _Atomic int where;     /* its memory is (places.h) */
+    uint64_t away;         /* of its memory, as it reaches it itself */
     _Atomic int access;
 } sw_win_target_t;
 
 /* What one accumulate has found out, for the next one that is like it: with
  * elements of a predefined type at both ends, side by side. */
 typedef struct {
-    MPI_Datatype type;          /* MPI_DATATYPE_NULL: there was none */
+    MPI_Datatype type; /* MPI_DATATYPE_NULL: there was none */
     MPI_Op op;
     sw_update_t u;
 } sw_win_update_t;
@@ -71,19 +71,19 @@ typedef struct {
 typedef struct {
     sw_registered_t registered;
     MPI_Win handle;
-    bool ours;                  /* else the host's: nothing below is there */
+    bool ours; /* else the host's: nothing below is there */
     sw_rma_share_t share;
-    sw_sequence_t *sequence;    /* of fences */
+    sw_sequence_t *sequence; /* of fences */
     MPI_Group group;
-    sw_win_target_t *target;    /* [n] */
-    int *members;               /* [n]: those started, `starts` of them */
-    int starts, posts;          /* -1: no such epoch */
-    bool fenced;                /* a fence has opened an epoch */
-    bool stored;                /* plainly, since the last flush */
-    sw_win_update_t last;       /* of a member with one thread */
-    _Atomic int all;            /* how all are locked */
-    _Atomic int locks;          /* so many, of one or of all */
-    _Atomic unsigned turns;     /* see sw_win_turn */
+    sw_win_target_t *target; /* [n] */
+    int *members;            /* [n]: those started, `starts` of them */
+    int starts, posts;       /* -1: no such epoch */
+    bool fenced;             /* a fence has opened an epoch */
+    bool stored;             /* plainly, since the last flush */
+    sw_win_update_t last;    /* of a member with one thread */
+    _Atomic int all;         /* how all are locked */
+    _Atomic int locks;       /* so many, of one or of all */
+    _Atomic unsigned turns;  /* see sw_win_turn */
 } sw_win_t;
 
 #define SW_WINS_CACHED 64
@@ -108,17 +108,17 @@ static inline sw_win_t *sw_win(MPI_Win win)
 
 /* The kinds of windows, by their memory. */
 typedef enum {
-    SW_WIN_CREATED,             /* the program's */
-    SW_WIN_ALLOCATED,           /* the host's, which lives as long as it */
-    SW_WIN_SHARED_MEMORY,       /* the same, and the program knows all of it */
-    SW_WIN_DYNAMIC,             /* what is attached */
+    SW_WIN_CREATED,       /* the program's */
+    SW_WIN_ALLOCATED,     /* the host's, which lives as long as it */
+    SW_WIN_SHARED_MEMORY, /* the same, and the program knows all of it */
+    SW_WIN_DYNAMIC,       /* what is attached */
 } sw_win_kind_t;
 
 typedef struct {
     sw_win_kind_t kind;
     void *base;
     int64_t bytes, unit;
-    uint64_t shown;             /* where, in the arena's file, or UINT64_MAX */
+    uint64_t shown; /* where, in the arena's file, or UINT64_MAX */
 } sw_win_memory_t;
 
 /* The host has made it. Ask the members if they could serve it; all of them
@@ -144,8 +144,7 @@ int sw_win_lost(const sw_win_t *w);
 void sw_win_turn_slow(void);
 static inline void sw_win_turn(sw_win_t *w)
 {
-    unsigned turn =
-        atomic_load_explicit(&w->turns, memory_order_relaxed) + 1;
+    unsigned turn = atomic_load_explicit(&w->turns, memory_order_relaxed) + 1;
     atomic_store_explicit(&w->turns, turn, memory_order_relaxed);
     if (sw_unlikely(turn % 64 == 0))
         sw_win_turn_slow();
@@ -163,34 +162,32 @@ static inline bool sw_win_is_target(const sw_win_t *w, int rank)
 }
 
 /* Why the host serves a window, of which all members think alike. */
-#define SW_WIN_REASONS(X)                                               \
-    X(OFF, "switched off (STRAIGHTWAY_RMA)")                            \
-    X(MEMBERS, "of one member, over several nodes, or without arenas")  \
-    X(MEMORY, "in memory that a peer cannot reach")                     \
+#define SW_WIN_REASONS(X)                                              \
+    X(OFF, "switched off (STRAIGHTWAY_RMA)")                           \
+    X(MEMBERS, "of one member, over several nodes, or without arenas") \
+    X(MEMORY, "in memory that a peer cannot reach")                    \
     X(ROOM, "no room for one more")
 
 /* What is counted for --stats, of windows that the members serve. */
-#define SW_WIN_DEEDS(X)                                                 \
-    X(PUT, "put")                                                       \
-    X(GET, "get")                                                       \
-    X(ACCUMULATE, "accumulate")                                         \
-    X(FETCH, "fetch")                                                   \
-    X(FENCE, "fence")                                                   \
-    X(LOCK, "lock")                                                     \
-    X(START, "start")                                                   \
+#define SW_WIN_DEEDS(X)         \
+    X(PUT, "put")               \
+    X(GET, "get")               \
+    X(ACCUMULATE, "accumulate") \
+    X(FETCH, "fetch")           \
+    X(FENCE, "fence")           \
+    X(LOCK, "lock")             \
+    X(START, "start")           \
     X(FLUSH, "flush")
 
 enum {
 #define X(id, text) SW_WIN_##id,
-    SW_WIN_REASONS(X)
-    SW_WIN_REASON_COUNT,
+    SW_WIN_REASONS(X) SW_WIN_REASON_COUNT,
     SW_WIN_SERVED = SW_WIN_REASON_COUNT,
 };
 enum {
-    SW_WIN_DEEDS(X)
-    SW_WIN_DEED_COUNT,
+    SW_WIN_DEEDS(X) SW_WIN_DEED_COUNT,
 #undef X
-    SW_WIN_MOVES = SW_WIN_FETCH + 1,    /* so many of them move data */
+    SW_WIN_MOVES = SW_WIN_FETCH + 1, /* so many of them move data */
 };
 
 /* Of this rank: windows by whose they are, calls and their bytes. */

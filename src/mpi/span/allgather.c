@@ -11,12 +11,12 @@
 #include "node/temporary.h"
 
 typedef struct {
-    uint64_t *sizes;            /* [n] by node                              */
-    sw_parts_t parts;           /* in bytes                                 */
+    uint64_t *sizes;  /* [n] by node */
+    sw_parts_t parts; /* in bytes */
 } shape_t;
 
-static int by_leaders(sw_span_t *s, const shape_t *shape,
-                      const sw_data_t *send, size_t bytes, char *all)
+static int by_leaders(sw_span_t *s, const shape_t *shape, const sw_data_t *send,
+                      size_t bytes, char *all)
 {
     const sw_parts_t *parts = &shape->parts;
     SW_ARRAY(sw_extent_t, list, s->here);
@@ -32,12 +32,14 @@ static int by_leaders(sw_span_t *s, const shape_t *shape,
     }
     if (s->mine == 0) {
         MPI_Request request;
-        int code = host.Iallgatherv(MPI_IN_PLACE, 0, MPI_BYTE, all,
-                                    count, at, MPI_BYTE, s->lane, &request);
-        rc = sw_await_first_bad(rc, sw_span_await(s, &request, code, parts->all));
+        int code = host.Iallgatherv(MPI_IN_PLACE, 0, MPI_BYTE, all, count, at,
+                                    MPI_BYTE, s->lane, &request);
+        rc = sw_await_first_bad(rc,
+                                sw_span_await(s, &request, code, parts->all));
     }
     sw_data_t data = sw_data_plain(all);
-    return sw_await_first_bad(rc, sw_coll_bcast(s->sequence, 0, &data, parts->all));
+    return sw_await_first_bad(rc,
+                              sw_coll_bcast(s->sequence, 0, &data, parts->all));
 }
 
 /* `all` has each block at its rank's place: it is the result, where that has
@@ -90,8 +92,8 @@ int sw_span_allgather(sw_span_t *s, sw_collective_t id, size_t key,
     int rc = by_leaders(s, &shape, send, bytes, all);
     for (int k = 0; k < s->nodes && !direct; k++)
         rc = sw_await_first_bad(rc, sw_bundle_place(s, k, all + parts.at[k],
-                                              sizes + s->first[k], 0, recv,
-                                              blocks));
+                                                    sizes + s->first[k], 0,
+                                                    recv, blocks));
     if (!direct)
         sw_temporary_free(all);
     return rc;

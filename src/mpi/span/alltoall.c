@@ -21,7 +21,7 @@
 
 /* A member's boxes, as its leader has them side by side. */
 typedef struct {
-    sw_extent_t *list;          /* [here]                                   */
+    sw_extent_t *list; /* [here] */
     char *data;
 } boxes_t;
 
@@ -31,7 +31,7 @@ typedef struct {
     const sw_blocks_t *sends;
     void *recv;
     const sw_blocks_t *recvs;
-    size_t leaving, arriving;   /* bytes of this member's boxes             */
+    size_t leaving, arriving; /* bytes of this member's boxes */
     int rc;
 } alltoall_t;
 
@@ -144,8 +144,8 @@ static APART void carry(alltoall_t *t, sw_manifest_t *m, const boxes_t *out,
     for (int k = 0; k < s->nodes; k++)
         if (k != s->node)
             unload(t, &m->in, k,
-                   m->blocks && m->blocks[k] ? m->blocks[k]
-                                             : came + ins.at[k], to);
+                   m->blocks && m->blocks[k] ? m->blocks[k] : came + ins.at[k],
+                   to);
     sw_temporary_free(sent);
     sw_temporary_free(came);
 }
@@ -169,9 +169,9 @@ static void deal_boxes(alltoall_t *t, const boxes_t *in)
     sw_span_t *s = t->sizes.s;
     char *box = sw_temporary(t->arriving);
     sw_data_t data = sw_data_plain(box);
-    note(t, sw_coll_scatter(s->sequence, 0, in->data,
-                            &(sw_blocks_t){.list = in->list}, &data,
-                            t->arriving));
+    note(t,
+         sw_coll_scatter(s->sequence, 0, in->data,
+                         &(sw_blocks_t){.list = in->list}, &data, t->arriving));
     unpack_box(t, box);
     sw_temporary_free(box);
 }
@@ -207,8 +207,11 @@ static APART void travel(alltoall_t *t, sw_manifest_t *m)
 int sw_span_alltoall(sw_span_t *s, const void *send, const sw_blocks_t *sends,
                      void *recv, const sw_blocks_t *recvs)
 {
-    alltoall_t t = {.sizes = {.s = s, .bytes = sends->bytes}, .send = send,
-                    .sends = sends, .recv = recv, .recvs = recvs};
+    alltoall_t t = {.sizes = {.s = s, .bytes = sends->bytes},
+                    .send = send,
+                    .sends = sends,
+                    .recv = recv,
+                    .recvs = recvs};
     sw_manifest_t none = {.small = false};
     t.leaving = t.arriving = sw_sizes_away(&t.sizes, NULL);
     travel(&t, &none);
@@ -226,8 +229,11 @@ int sw_span_alltoallv(sw_span_t *s, sw_collective_t id, const void *send,
         out[i] = sw_block(sends, s->rank[i]).bytes;
         in[i] = sw_block(recvs, s->rank[i]).bytes;
     }
-    alltoall_t t = {.sizes = {.s = s, .out = out, .in = in}, .send = send,
-                    .sends = sends, .recv = recv, .recvs = recvs};
+    alltoall_t t = {.sizes = {.s = s, .out = out, .in = in},
+                    .send = send,
+                    .sends = sends,
+                    .recv = recv,
+                    .recvs = recvs};
     sw_manifest_t m = {.small = false};
     t.leaving = sw_sizes_away(&t.sizes, out);
     t.arriving = sw_sizes_away(&t.sizes, in);

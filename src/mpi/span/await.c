@@ -12,7 +12,7 @@
  * none of this node's ranks can end that. A rank that spins inside the host
  * would take a core that this member gave away, for milliseconds. */
 #define KEEP 500000
-#define KEEP_BYTE 10            /* likewise, for each byte                  */
+#define KEEP_BYTE 10 /* likewise, for each byte */
 
 sw_await_t sw_await_begin(sw_span_t *s, size_t bytes)
 {

@@ -13,8 +13,8 @@
  * an SW_ status. */
 typedef struct {
     sw_span_t *s;
-    uint64_t keep;              /* until then the member keeps its core, ns */
-    bool lost;                  /* a member has died                        */
+    uint64_t keep; /* until then the member keeps its core, ns */
+    bool lost;     /* a member has died */
 } sw_await_t;
 
 /* It waits for something that moves so many bytes. */

@@ -37,12 +37,12 @@ int sw_span_most(sw_span_t *s, int32_t mine, int32_t *most)
     int rc = sw_coll_most(s->sequence, mine, most);
     if (s->mine == 0) {
         MPI_Request request;
-        int code = host.Iallreduce(MPI_IN_PLACE, most, 1, MPI_INT32_T,
-                                   MPI_MAX, s->lane, &request);
-        rc = sw_await_first_bad(rc, sw_span_await(s, &request, code,
-                                            sizeof *most));
+        int code = host.Iallreduce(MPI_IN_PLACE, most, 1, MPI_INT32_T, MPI_MAX,
+                                   s->lane, &request);
+        rc = sw_await_first_bad(rc,
+                                sw_span_await(s, &request, code, sizeof *most));
     }
-    return sw_await_first_bad(rc, sw_coll_bcast(s->sequence, 0,
-                                          &(sw_data_t){.at = (char *)most},
-                                          sizeof *most));
+    return sw_await_first_bad(
+        rc, sw_coll_bcast(s->sequence, 0, &(sw_data_t){.at = (char *)most},
+                          sizeof *most));
 }

@@ -15,9 +15,9 @@
 typedef struct {
     sw_span_t *s;
     sw_gate_t gate;
-    char *at;                   /* the bytes, side by side                  */
+    char *at; /* the bytes, side by side */
     size_t bytes, started;
-    MPI_Request request[2];     /* of the chunks under way                  */
+    MPI_Request request[2]; /* of the chunks under way */
     int code[2];
     int rc;
 } stream_t;
@@ -38,17 +38,16 @@ static void start(stream_t *t, size_t begin)
 static void finish(stream_t *t, size_t begin)
 {
     size_t which = begin / CHUNK % 2;
-    t->rc = sw_await_first_bad(t->rc,
-                         sw_span_await(t->s, &t->request[which],
-                                       t->code[which], CHUNK));
+    t->rc = sw_await_first_bad(
+        t->rc, sw_span_await(t->s, &t->request[which], t->code[which], CHUNK));
 }
 
 /* A chunk within the node. `data`: of this member. */
 static void share(stream_t *t, const sw_data_t *data, size_t bytes)
 {
     int from = t->gate.is_home ? t->gate.root : t->gate.gate;
-    t->rc = sw_await_first_bad(t->rc,
-                         sw_coll_bcast(t->s->sequence, from, data, bytes));
+    t->rc = sw_await_first_bad(
+        t->rc, sw_coll_bcast(t->s->sequence, from, data, bytes));
 }
 
 static void chunk(stream_t *t, const sw_data_t *data, size_t begin)
@@ -72,15 +71,13 @@ static void chunk(stream_t *t, const sw_data_t *data, size_t begin)
     }
 }
 
-int sw_span_bcast(sw_span_t *s, int root, const sw_data_t *buffer,
-                  size_t bytes)
+int sw_span_bcast(sw_span_t *s, int root, const sw_data_t *buffer, size_t bytes)
 {
-    stream_t t = {.s = s, .gate = sw_gate(s, root), .at = buffer->at,
-                  .bytes = bytes};
+    stream_t t = {
+        .s = s, .gate = sw_gate(s, root), .at = buffer->at, .bytes = bytes};
     bool lanes = sw_span_way(s, SW_COLL_BCAST, bytes) == SW_WAY_LANES;
     /* What the host takes, and what is cut into chunks, lies side by side. */
-    bool packs = buffer->layout &&
-                 (t.gate.is_gate || lanes || bytes > CHUNK);
+    bool packs = buffer->layout && (t.gate.is_gate || lanes || bytes > CHUNK);
     sw_data_t plain = *buffer;
     if (packs) {
         t.at = sw_temporary(bytes);

@@ -10,13 +10,13 @@
 
 /* The parts of all nodes in one buffer, in bytes. */
 typedef struct {
-    size_t *bytes, *at;         /* [nodes]                                  */
+    size_t *bytes, *at; /* [nodes] */
     size_t all;
 } sw_parts_t;
 
-#define SW_PARTS(name, nodes)                                           \
-    SW_ARRAY(size_t, name##_bytes, nodes);                              \
-    SW_ARRAY(size_t, name##_at, nodes);                                 \
+#define SW_PARTS(name, nodes)              \
+    SW_ARRAY(size_t, name##_bytes, nodes); \
+    SW_ARRAY(size_t, name##_at, nodes);    \
     sw_parts_t name = {name##_bytes, name##_at, 0}
 
 /* Lays the parts side by side, whose bytes are known. */

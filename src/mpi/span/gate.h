@@ -8,10 +8,10 @@
 #include "await.h"
 
 typedef struct {
-    int home;           /* the root's node                                  */
-    int root;           /* the root's number there                          */
-    int gate;           /* the gate's number, on every node                 */
-    bool is_home;       /* this member is on the root's node                */
+    int home;     /* the root's node */
+    int root;     /* the root's number there */
+    int gate;     /* the gate's number, on every node */
+    bool is_home; /* this member is on the root's node */
     bool is_gate, is_root;
 } sw_gate_t;
 

@@ -16,7 +16,7 @@ static void send_blocks(sw_rooted_t *r, const sw_data_t *send)
     sw_span_t *s = r->s;
     SW_ARRAY(sw_spot_t, place, s->here);
     sw_rooted_note(r, sw_lend_collect(s->sequence, send, r->bytes,
-                                 r->equal ? &r->bytes : NULL, place));
+                                      r->equal ? &r->bytes : NULL, place));
     char *box = sw_rooted_send(r, r->gate.home, place);
     sw_rooted_note(r, sw_mail_finish(&r->mail));
     sw_lend_collect_end(s->sequence, place);
@@ -61,7 +61,7 @@ static void receive_for_root(sw_rooted_t *r, sw_spot_t *place)
     sw_loan_t loan;
     sw_loan_begin(seq);
     sw_rooted_note(r, sw_loan_take(seq, r->gate.root, true, place,
-                                sw_rooted_far(r), &loan));
+                                   sw_rooted_far(r), &loan));
     receive_blocks(r, place);
     sw_rooted_note(r, sw_loan_return(seq, true, place, &loan));
     sw_loan_end(seq);
@@ -116,8 +116,8 @@ int sw_span_gather(sw_span_t *s, int root, const sw_data_t *send, size_t bytes,
     return gather(&r, root, send, recv, blocks);
 }
 
-int sw_span_gatherv(sw_span_t *s, int root, const sw_data_t *send,
-                    size_t bytes, void *recv, const sw_blocks_t *blocks)
+int sw_span_gatherv(sw_span_t *s, int root, const sw_data_t *send, size_t bytes,
+                    void *recv, const sw_blocks_t *blocks)
 {
     sw_rooted_t r = {.s = s, .bytes = bytes};
     return gather(&r, root, send, recv, blocks);

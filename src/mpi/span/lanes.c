@@ -19,14 +19,14 @@
 typedef struct {
     sw_span_t *s;
     size_t elem;
-    char *at;                   /* of the chunk                             */
-    size_t *count;              /* [here] units                             */
-    sw_extent_t *list;          /* [here] bytes                             */
+    char *at;          /* of the chunk */
+    size_t *count;     /* [here] units */
+    sw_extent_t *list; /* [here] bytes */
 } slices_t;
 
-#define SLICES(name, span, bytes)                                       \
-    SW_ARRAY(size_t, name##_count, (span)->here);                       \
-    SW_ARRAY(sw_extent_t, name##_list, (span)->here);                   \
+#define SLICES(name, span, bytes)                     \
+    SW_ARRAY(size_t, name##_count, (span)->here);     \
+    SW_ARRAY(sw_extent_t, name##_list, (span)->here); \
     slices_t name = {span, bytes, NULL, name##_count, name##_list}
 
 static void cut(slices_t *c, char *at, size_t n)
@@ -87,9 +87,10 @@ int sw_lanes_allreduce(sw_span_t *s, const sw_operation_t *o, const void *in,
         slices_t *now = chunk[turn % 2], *last = chunk[(turn + 1) % 2];
         flight_t *f = &flight[turn % 2];
         cut(now, (char *)out + at * elem, sw_min(most, n - at));
-        rc = sw_await_first_bad(rc, sw_coll_reduce_scatter(
-                 s->sequence, &o->reducer, (const char *)in + at * elem,
-                 own(now), now->count, 0));
+        rc = sw_await_first_bad(
+            rc, sw_coll_reduce_scatter(s->sequence, &o->reducer,
+                                       (const char *)in + at * elem, own(now),
+                                       now->count, 0));
         if (now->count[s->mine]) {
             f->begun = true;
             f->code = host.Iallreduce(MPI_IN_PLACE, own(now),
@@ -130,9 +131,9 @@ int sw_lanes_bcast(sw_span_t *s, int root, char *buffer, size_t bytes)
         sw_data_t data = sw_data_plain(buffer + at);
         cut(now, buffer + at, sw_min(CHUNK, bytes - at));
         if (s->node == home)
-            rc = sw_await_first_bad(rc, sw_coll_bcast(s->sequence, s->number_of[root],
-                                                &data,
-                                                sw_min(CHUNK, bytes - at)));
+            rc = sw_await_first_bad(
+                rc, sw_coll_bcast(s->sequence, s->number_of[root], &data,
+                                  sw_min(CHUNK, bytes - at)));
         send_slice(now, home, &flight[turn % 2]);
         if (turn) {
             rc = sw_await_first_bad(rc, land(last, &flight[(turn + 1) % 2]));
@@ -172,9 +173,9 @@ int sw_lanes_allgather(sw_span_t *s, char *all, const size_t *at,
             list[i] = (sw_extent_t){(int64_t)at[s->rank[from]], sizes[from]};
         }
         sw_data_t mine = sw_data_plain(all + list[s->mine].offset);
-        rc = sw_await_first_bad(rc, sw_coll_allgather(
-                 s->sequence, &mine, list[s->mine].bytes, all,
-                 &(sw_blocks_t){.list = list}));
+        rc = sw_await_first_bad(
+            rc, sw_coll_allgather(s->sequence, &mine, list[s->mine].bytes, all,
+                                  &(sw_blocks_t){.list = list}));
     }
     return rc;
 }

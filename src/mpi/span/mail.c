@@ -34,8 +34,8 @@ void sw_mail_send_letter(sw_mail_t *mail, int node, const void *data,
 {
     MPI_Request *request = add(mail);
     mail->bytes += bytes;
-    note(mail, host.Isend(data, (int)bytes, MPI_BYTE, node, TAG,
-                          mail->s->lane, request));
+    note(mail, host.Isend(data, (int)bytes, MPI_BYTE, node, TAG, mail->s->lane,
+                          request));
 }
 
 void sw_mail_send(sw_mail_t *mail, int node, const void *data, size_t bytes)
@@ -50,9 +50,8 @@ void sw_mail_receive(sw_mail_t *mail, int node, void *data, size_t bytes)
     mail->bytes += bytes;
     for (size_t at = 0; at < bytes; at += PIECE) {
         MPI_Request *request = add(mail);
-        note(mail, host.Irecv((char *)data + at,
-                              (int)sw_min(PIECE, bytes - at), MPI_BYTE, node,
-                              TAG, mail->s->lane, request));
+        note(mail, host.Irecv((char *)data + at, (int)sw_min(PIECE, bytes - at),
+                              MPI_BYTE, node, TAG, mail->s->lane, request));
     }
 }
 
@@ -83,8 +82,7 @@ void *sw_mail_open(sw_mail_t *mail, int node, size_t *bytes)
     sw_await_t wait = sw_await_begin(mail->s, 0);
     *bytes = 0;
     while (!flag && code == MPI_SUCCESS) {
-        code = host.Improbe(node, TAG, mail->s->lane, &flag, &message,
-                            &status);
+        code = host.Improbe(node, TAG, mail->s->lane, &flag, &message, &status);
         if (!flag && code == MPI_SUCCESS && sw_await_rest(&wait)) {
             sw_await_abandon(&wait);
             return NULL;

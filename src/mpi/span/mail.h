@@ -14,10 +14,10 @@
 
 typedef struct {
     sw_span_t *s;
-    MPI_Request *request;       /* [count] under way                        */
+    MPI_Request *request; /* [count] under way */
     uint32_t count, room;
-    size_t bytes;               /* of these                                 */
-    int code;                   /* the first that was bad of the host's     */
+    size_t bytes; /* of these */
+    int code;     /* the first that was bad of the host's */
 } sw_mail_t;
 
 /* Starts to send, or to receive, `bytes` bytes. */

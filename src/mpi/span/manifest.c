@@ -12,8 +12,8 @@
 #include <stdlib.h>
 
 typedef struct {
-    uint64_t most;              /* the largest sum of a member              */
-    uint64_t small;             /* the blocks are in here                   */
+    uint64_t most;  /* the largest sum of a member */
+    uint64_t small; /* the blocks are in here */
 } cover_t;
 
 size_t sw_sizes_to(const sw_sizes_t *sizes, const uint64_t *row, int node)
@@ -109,8 +109,8 @@ static int read_letter(sw_manifest_t *m, const sw_span_t *s, int node,
         return SW_MISMATCH;
     for (int sender = s->first[node]; sender < s->first[node + 1]; sender++)
         for (int i = 0; i < s->here; i++)
-            ((uint64_t *)(m->coming + (size_t)i * m->in.stride))[sender] =
-                *at++;
+            ((uint64_t *)(m->coming +
+                          (size_t)i * m->in.stride))[sender] = *at++;
     all->most = cover->most > all->most ? cover->most : all->most;
     m->blocks[node] = cover->small ? (char *)(uintptr_t)at : NULL;
     return SW_OK;
@@ -167,8 +167,8 @@ int sw_manifest_agree(sw_manifest_t *m, const sw_sizes_t *sizes,
         cover_t cover = {.small = true};
         m->out = (sw_table_t){m->slots + sizeof(uint64_t), bytes};
         for (int i = 0; i < s->here; i++) {
-            uint64_t leaving =
-                *(const uint64_t *)(m->slots + (size_t)i * bytes);
+            uint64_t leaving = *(const uint64_t *)(m->slots +
+                                                   (size_t)i * bytes);
             cover.small &= leaving <= SW_SLOT_SMALL;
             cover.most = leaving > cover.most ? leaving : cover.most;
         }
@@ -178,7 +178,8 @@ int sw_manifest_agree(sw_manifest_t *m, const sw_sizes_t *sizes,
         verdict.way = sw_span_way(s, id, cover.most / (uint64_t)s->n);
     }
     sw_data_t told = {.at = (char *)&verdict};
-    rc = sw_await_first_bad(rc, sw_coll_bcast(s->sequence, 0, &told, sizeof verdict));
+    rc = sw_await_first_bad(
+        rc, sw_coll_bcast(s->sequence, 0, &told, sizeof verdict));
     m->way = (sw_way_t)verdict.way;
     m->small = verdict.small;
     return rc;

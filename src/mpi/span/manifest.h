@@ -10,8 +10,8 @@
 /* The sizes of one member's blocks. */
 typedef struct {
     sw_span_t *s;
-    size_t bytes;               /* of each, where they are equal            */
-    const uint64_t *out, *in;   /* [n] by node; NULL: equal                 */
+    size_t bytes;             /* of each, where they are equal */
+    const uint64_t *out, *in; /* [n] by node; NULL: equal */
 } sw_sizes_t;
 
 /* The bytes of a row of sizes (NULL: equal) that go to a node's members, and to
@@ -21,14 +21,15 @@ size_t sw_sizes_away(const sw_sizes_t *sizes, const uint64_t *row);
 
 /* What a leader knows of its members: a row for each. */
 typedef struct {
-    const char *base;           /* NULL: equal                              */
+    const char *base; /* NULL: equal */
     size_t stride;
 } sw_table_t;
 
 static inline const uint64_t *sw_table_row(const sw_table_t *table, int i)
 {
-    return table->base ? (const uint64_t *)(table->base +
-                                            (size_t)i * table->stride) : NULL;
+    return table->base
+               ? (const uint64_t *)(table->base + (size_t)i * table->stride)
+               : NULL;
 }
 
 /* A box of up to so many bytes lies in its member's slot. */
@@ -37,11 +38,11 @@ static inline const uint64_t *sw_table_row(const sw_table_t *table, int i)
 /* A leader's; of a member, `small` and `way` alone. */
 typedef struct {
     sw_way_t way;
-    bool small;                 /* this node's blocks have gone in letters  */
-    sw_table_t out, in;         /* what each member sends, and receives     */
-    char **blocks;              /* [nodes] in letters that came, or NULL    */
-    char *slots, *coming;       /* to be freed                              */
-    char **letter;              /* likewise, [nodes]                        */
+    bool small;           /* this node's blocks have gone in letters */
+    sw_table_t out, in;   /* what each member sends, and receives */
+    char **blocks;        /* [nodes] in letters that came, or NULL */
+    char *slots, *coming; /* to be freed */
+    char **letter;        /* likewise, [nodes] */
 } sw_manifest_t;
 
 /* A member's slot: its sizes, then room for its box, if that is small. */

@@ -14,8 +14,7 @@
 static void review(sw_comm_t *c)
 {
     int32_t any = 0;
-    c->review = c->review ? c->span->calls * SW_REVIEW_LATER
-                          : SW_REVIEW_FIRST;
+    c->review = c->review ? c->span->calls * SW_REVIEW_LATER : SW_REVIEW_FIRST;
     if (c->span->calls < SW_REVIEW_FIRST)
         return;
     if (sw_span_most(c->span, c->device, &any) == SW_OK && any) {

@@ -38,8 +38,8 @@ int sw_span_reduce(sw_span_t *s, int root, const sw_operation_t *o,
         rc = sw_await_first_bad(rc, sw_span_await(s, &request, code, bytes));
     }
     if (g.is_home && g.gate != g.root)
-        rc = sw_await_first_bad(rc, sw_gate_hand(s, g.gate, g.root, sum, out,
-                                           bytes));
+        rc = sw_await_first_bad(
+            rc, sw_gate_hand(s, g.gate, g.root, sum, out, bytes));
     if (own)
         sw_temporary_free(sum);
     return rc;
@@ -59,7 +59,8 @@ int sw_span_allreduce(sw_span_t *s, const sw_operation_t *o, const void *in,
         rc = sw_await_first_bad(rc, sw_span_await(s, &request, code, bytes));
     }
     sw_data_t result = sw_data_plain(out);
-    return sw_await_first_bad(rc, sw_coll_bcast(s->sequence, 0, &result, bytes));
+    return sw_await_first_bad(rc,
+                              sw_coll_bcast(s->sequence, 0, &result, bytes));
 }
 
 /* The vector's blocks in the order of `rank`, which is by node. */
@@ -123,8 +124,8 @@ int sw_span_reduce_scatter(sw_span_t *s, const sw_operation_t *o,
     }
     sw_data_t mine = sw_data_plain(out);
     rc = sw_await_first_bad(rc, sw_coll_scatter(s->sequence, 0, part,
-                                          &(sw_blocks_t){.list = list}, &mine,
-                                          counts[s->me] * elem));
+                                                &(sw_blocks_t){.list = list},
+                                                &mine, counts[s->me] * elem));
     sw_temporary_free(sum);
     sw_temporary_free(part);
     return rc;
@@ -152,13 +153,14 @@ int sw_span_scan(sw_span_t *s, bool exclusive, const sw_operation_t *o,
     if (leads)
         code = host.Iexscan(sum, before, (int)n, o->type->handle, o->op,
                             s->lane, &request);
-    rc = sw_await_first_bad(rc, sw_coll_scan(s->sequence, exclusive, &o->reducer, in,
-                                       out, n));
+    rc = sw_await_first_bad(
+        rc, sw_coll_scan(s->sequence, exclusive, &o->reducer, in, out, n));
     if (leads)
         rc = sw_await_first_bad(rc, sw_span_await(s, &request, code, bytes));
     if (follows) {
         sw_data_t data = sw_data_plain(before);
-        rc = sw_await_first_bad(rc, sw_coll_bcast(s->sequence, 0, &data, bytes));
+        rc = sw_await_first_bad(rc,
+                                sw_coll_bcast(s->sequence, 0, &data, bytes));
         if (exclusive && leads)
             memcpy(out, before, bytes);
         else

@@ -17,20 +17,19 @@ void sw_rooted_counts(int64_t *moved, int64_t *copied)
 typedef struct {
     int count;
     size_t all;
-    bool apart;                 /* each block has a message of its own      */
-    bool fit;                   /* none is larger than its place            */
-    bool run;                   /* the places lie side by side, and are full */
+    bool apart; /* each block has a message of its own */
+    bool fit;   /* none is larger than its place */
+    bool run;   /* the places lie side by side, and are full */
 } shape_t;
 
 static shape_t shape_of(const sw_rooted_t *r, int node, const sw_spot_t *place)
 {
-    shape_t shape = {.count = sw_rooted_blocks(r, node), .fit = true,
-                     .run = true};
+    shape_t shape = {
+        .count = sw_rooted_blocks(r, node), .fit = true, .run = true};
     for (int i = 0; i < shape.count; i++) {
         const sw_spot_t *p = &place[i];
         shape.fit &= p->came <= p->bytes;
-        shape.run &= p->came == p->bytes &&
-                     p->at == place[0].at + shape.all;
+        shape.run &= p->came == p->bytes && p->at == place[0].at + shape.all;
         shape.all += p->came;
     }
     shape.run &= shape.all && place[0].at;
@@ -85,8 +84,9 @@ char *sw_rooted_open(sw_rooted_t *r, int node, sw_spot_t *place)
     if (head && !told)
         sw_rooted_note(r, SW_MISMATCH);
     for (int i = 0; i < sw_rooted_blocks(r, node); i++)
-        place[i].came = !head ? r->bytes
-                      : told ? ((const uint64_t *)letter)[i] : 0;
+        place[i].came = !head  ? r->bytes
+                        : told ? ((const uint64_t *)letter)[i]
+                               : 0;
     return letter;
 }
 
@@ -147,8 +147,8 @@ char *sw_rooted_list(const sw_rooted_t *r, const void *buffer,
             sw_data_t data = sw_block_data(blocks, buffer, s->rank[i]);
             size_t bytes = sw_block(blocks, s->rank[i]).bytes;
             bool boxed = data.layout || small;
-            *place++ = (sw_spot_t){.at = boxed ? NULL : data.at,
-                                    .bytes = bytes, .came = bytes};
+            *place++ = (sw_spot_t){
+                .at = boxed ? NULL : data.at, .bytes = bytes, .came = bytes};
             room += boxed ? bytes : 0;
         }
     }

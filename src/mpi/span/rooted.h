@@ -22,8 +22,8 @@
 typedef struct {
     sw_span_t *s;
     sw_gate_t gate;
-    bool equal;                 /* all know the sizes                       */
-    size_t bytes;               /* of this member's block                   */
+    bool equal;   /* all know the sizes */
+    size_t bytes; /* of this member's block */
     sw_mail_t mail;
     int rc;
 } sw_rooted_t;
@@ -65,8 +65,7 @@ void sw_rooted_unpack(const sw_rooted_t *r, int node, const sw_spot_t *place,
 /* The bytes of the sizes in a letter or a box. */
 static inline size_t sw_rooted_head(const sw_rooted_t *r, int node)
 {
-    return r->equal ? 0 : (size_t)sw_rooted_blocks(r, node) *
-                              sizeof(uint64_t);
+    return r->equal ? 0 : (size_t)sw_rooted_blocks(r, node) * sizeof(uint64_t);
 }
 
 /* The root's node: the blocks of all other nodes' members, by node. */
@@ -91,8 +90,7 @@ static inline int sw_rooted_rank(const sw_rooted_t *r, int i)
  * small and goes to another gate, has a place in memory that stands in. Returns
  * that, or NULL. `filled`: with the blocks. */
 char *sw_rooted_list(const sw_rooted_t *r, const void *buffer,
-                     const sw_blocks_t *blocks, sw_spot_t *place,
-                     bool filled);
+                     const sw_blocks_t *blocks, sw_spot_t *place, bool filled);
 
 /* The bytes that this process's gates have sent and received so far, and those
  * of them that they copied. */

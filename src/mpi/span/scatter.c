@@ -52,15 +52,15 @@ static void receive_apart(sw_rooted_t *r, sw_spot_t *place, char *letter,
     sw_loan_begin(s->sequence);
     for (int i = 0; i < s->here; i++)
         if (i != s->mine)
-            sw_rooted_note(r, sw_loan_take(s->sequence, i, true, &place[i], 1,
-                                        &loan[i]));
+            sw_rooted_note(
+                r, sw_loan_take(s->sequence, i, true, &place[i], 1, &loan[i]));
     char *box = sw_rooted_receive(r, r->gate.home, place, letter);
     sw_rooted_note(r, sw_mail_finish(&r->mail));
     sw_rooted_unpack(r, r->gate.home, place, box);
     for (int i = 0; i < s->here; i++)
         if (i != s->mine)
-            sw_rooted_note(r, sw_loan_return(s->sequence, true, &place[i],
-                                           &loan[i]));
+            sw_rooted_note(
+                r, sw_loan_return(s->sequence, true, &place[i], &loan[i]));
     sw_loan_end(s->sequence);
     take_own(r, own, recv);
 }
@@ -78,9 +78,10 @@ static void receive_bundle(sw_rooted_t *r, sw_spot_t *place, char *letter,
     }
     char *box = sw_rooted_receive(r, r->gate.home, place, letter);
     sw_rooted_note(r, sw_mail_finish(&r->mail));
-    sw_rooted_note(r, sw_coll_scatter(
-        s->sequence, r->gate.gate, box + sw_rooted_head(r, r->gate.home),
-        &(sw_blocks_t){.list = list}, recv, r->bytes));
+    sw_rooted_note(r, sw_coll_scatter(s->sequence, r->gate.gate,
+                                      box + sw_rooted_head(r, r->gate.home),
+                                      &(sw_blocks_t){.list = list}, recv,
+                                      r->bytes));
     sw_temporary_free(box);
 }
 
@@ -105,14 +106,13 @@ static void take(sw_rooted_t *r, const sw_data_t *recv)
 {
     sw_sequence_t *seq = r->s->sequence;
     int gate = r->gate.gate;
-    if (r->equal ? sw_rooted_apart(r->bytes, 1)
-                 : sw_lend_called(seq, gate)) {
+    if (r->equal ? sw_rooted_apart(r->bytes, 1) : sw_lend_called(seq, gate)) {
         sw_spot_t own = own_place(recv, r->bytes);
         sw_lend(seq, gate, &own, 1, true);
         take_own(r, &own, recv);
     } else {
-        sw_rooted_note(r, sw_coll_scatter(seq, gate, NULL, NULL, recv,
-                                          r->bytes));
+        sw_rooted_note(r,
+                       sw_coll_scatter(seq, gate, NULL, NULL, recv, r->bytes));
     }
 }
 
@@ -121,8 +121,9 @@ static void send_blocks(sw_rooted_t *r, const sw_spot_t *place, char **box)
 {
     sw_span_t *s = r->s;
     for (int k = 0; k < s->nodes; k++)
-        box[k] = k == s->node ? NULL
-               : sw_rooted_send(r, k, place + sw_rooted_first(r, k));
+        box[k] = k == s->node
+                     ? NULL
+                     : sw_rooted_send(r, k, place + sw_rooted_first(r, k));
 }
 
 static void finish(sw_rooted_t *r, char **box)
@@ -139,7 +140,7 @@ static void send_for_root(sw_rooted_t *r, sw_spot_t *place, char **box)
     sw_loan_t loan;
     sw_loan_begin(seq);
     sw_rooted_note(r, sw_loan_take(seq, r->gate.root, false, place,
-                                sw_rooted_far(r), &loan));
+                                   sw_rooted_far(r), &loan));
     send_blocks(r, place, box);
     finish(r, box);
     sw_rooted_note(r, sw_loan_return(seq, false, place, &loan));

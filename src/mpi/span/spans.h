@@ -39,8 +39,8 @@ int sw_span_bcast(sw_span_t *s, int root, const sw_data_t *buffer,
                   size_t bytes);
 int sw_span_gather(sw_span_t *s, int root, const sw_data_t *send, size_t bytes,
                    void *recv, const sw_blocks_t *blocks);
-int sw_span_gatherv(sw_span_t *s, int root, const sw_data_t *send,
-                    size_t bytes, void *recv, const sw_blocks_t *blocks);
+int sw_span_gatherv(sw_span_t *s, int root, const sw_data_t *send, size_t bytes,
+                    void *recv, const sw_blocks_t *blocks);
 /* `bytes`: this member's block, with MPI_IN_PLACE, too. */
 int sw_span_scatter(sw_span_t *s, int root, const void *send,
                     const sw_blocks_t *blocks, const sw_data_t *recv,

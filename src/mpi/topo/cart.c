@@ -47,8 +47,8 @@ int sw_MPI_Cart_create(MPI_Comm comm, int n, const int dims[],
     return sw_reordered(comm, ours, &kind, &cart, code, fresh, made);
 }
 
-int sw_MPI_Cart_map(MPI_Comm comm, int n, const int dims[],
-                    const int periods[], int *rank)
+int sw_MPI_Cart_map(MPI_Comm comm, int n, const int dims[], const int periods[],
+                    int *rank)
 {
     SW_INSIDE;
     cart_t cart = {n, 1, dims, periods};

@@ -30,10 +30,10 @@ typedef struct {
     int reorder;
     MPI_Info info;
     int n, me;
-    head_t *head;               /* [n]                                      */
-    int *count, *begin;         /* [n]: its ints in list[], and their first */
+    head_t *head;       /* [n] */
+    int *count, *begin; /* [n]: its ints in list[], and their first */
     int *list;
-    int new_rank;               /* of this member                           */
+    int new_rank; /* of this member */
 } graph_t;
 
 /* Fill the heads and the lists' places. True: reorder it. */
@@ -68,8 +68,8 @@ static bool gather_lists(graph_t *g, MPI_Comm comm)
     int *out = list + 2 * mine->ins;
     host.Dist_graph_neighbors(comm, mine->ins, list, list + mine->ins,
                               mine->outs, out, out + mine->outs);
-    int code = host.Allgatherv(list, ints, MPI_INT, g->list, g->count,
-                               g->begin, MPI_INT, comm);
+    int code = host.Allgatherv(list, ints, MPI_INT, g->list, g->count, g->begin,
+                               MPI_INT, comm);
     free(list);
     return code == MPI_SUCCESS;
 }
@@ -125,8 +125,8 @@ static int make(void *topology, MPI_Comm comm, MPI_Comm *made)
     bool weighted = head->weighted;
     return host.Dist_graph_create_adjacent(
         comm, head->ins, in, weighted ? in + head->ins : MPI_UNWEIGHTED,
-        head->outs, out, weighted ? out + head->outs : MPI_UNWEIGHTED,
-        g->info, 0, made);
+        head->outs, out, weighted ? out + head->outs : MPI_UNWEIGHTED, g->info,
+        0, made);
 }
 
 /* The host has made one, with the members' own order. */
@@ -143,10 +143,12 @@ static int finish(MPI_Comm parent, bool ours, MPI_Info info, int reorder,
     return code;
 }
 
-int sw_MPI_Dist_graph_create_adjacent(
-    MPI_Comm comm, int in, const int sources[], const int source_weights[],
-    int out, const int dests[], const int dest_weights[], MPI_Info info,
-    int reorder, MPI_Comm *made)
+int sw_MPI_Dist_graph_create_adjacent(MPI_Comm comm, int in,
+                                      const int sources[],
+                                      const int source_weights[], int out,
+                                      const int dests[],
+                                      const int dest_weights[], MPI_Info info,
+                                      int reorder, MPI_Comm *made)
 {
     SW_INSIDE;
     MPI_Comm fresh = comm;
@@ -165,8 +167,8 @@ int sw_MPI_Dist_graph_create(MPI_Comm comm, int n, const int sources[],
     SW_INSIDE;
     MPI_Comm fresh = comm;
     bool ours = sw_seating_covers(comm);
-    int code = host.Dist_graph_create(comm, n, sources, degrees, dests,
-                                      weights, info, reorder && !ours,
+    int code = host.Dist_graph_create(comm, n, sources, degrees, dests, weights,
+                                      info, reorder && !ours,
                                       made ? &fresh : NULL);
     return finish(comm, ours, info, reorder, code, fresh, made);
 }

@@ -62,8 +62,8 @@ int sw_MPI_Graph_create(MPI_Comm comm, int n, const int index[],
     return sw_reordered(comm, ours, &kind, &graph, code, fresh, made);
 }
 
-int sw_MPI_Graph_map(MPI_Comm comm, int n, const int index[],
-                     const int edges[], int *rank)
+int sw_MPI_Graph_map(MPI_Comm comm, int n, const int index[], const int edges[],
+                     int *rank)
 {
     SW_INSIDE;
     graph_t graph = {n, 1, index, edges};

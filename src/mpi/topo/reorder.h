@@ -44,8 +44,13 @@ void sw_reorder_map(MPI_Comm comm, const sw_reorder_kind_t *kind,
 /* For the statistics, of the communicators in which this rank was the first:
  * how many were asked for, how many reordered; of these the links between
  * nodes, before and after. */
-enum { SW_REORDER_ASKED, SW_REORDER_DONE, SW_REORDER_BEFORE, SW_REORDER_AFTER,
-       SW_REORDER_COUNTS };
+enum {
+    SW_REORDER_ASKED,
+    SW_REORDER_DONE,
+    SW_REORDER_BEFORE,
+    SW_REORDER_AFTER,
+    SW_REORDER_COUNTS
+};
 void sw_reorder_counts(int64_t to[SW_REORDER_COUNTS]);
 
 #endif

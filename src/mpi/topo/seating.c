@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static sw_seat_t *seats;        /* [sw_roster.ranks], or NULL */
+static sw_seat_t *seats; /* [sw_roster.ranks], or NULL */
 
 bool sw_seating_is_known(void)
 {
@@ -40,8 +40,8 @@ void sw_seating_start(void)
     sw_seat_t mine = {sw_roster.node, at.package, at.numa, at.l3, at.core};
     seats = sw_array_zeroed((size_t)sw_roster.ranks, sizeof *seats);
     if (host.Allgather(&mine, (int)sizeof mine, MPI_BYTE, seats,
-                       (int)sizeof mine, MPI_BYTE, MPI_COMM_WORLD) !=
-        MPI_SUCCESS)
+                       (int)sizeof mine, MPI_BYTE,
+                       MPI_COMM_WORLD) != MPI_SUCCESS)
         sw_seating_stop();
 }
 

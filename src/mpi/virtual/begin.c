@@ -22,7 +22,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define WORDS 64            /* of an affinity mask: 4,096 processors */
+#define WORDS 64 /* of an affinity mask: 4,096 processors */
 
 MPI_Comm sw_virtual_private = MPI_COMM_NULL;
 
@@ -31,9 +31,9 @@ static int me, ranks;
 
 /* What rank 0 tells the others. */
 typedef struct {
-    int32_t begun;          /* the engine is there */
+    int32_t begun; /* the engine is there */
     int32_t pid, fd;
-    sw_file_id_t file;      /* that fd is of */
+    sw_file_id_t file; /* that fd is of */
     sw_virtual_model_t model;
 } hello_t;
 
@@ -109,8 +109,7 @@ static int cores(void)
     uint64_t mine[WORDS] = {0}, all[WORDS];
     int n = 0;
     sw_os_affinity(mine, WORDS);
-    host.Allreduce(mine, all, WORDS, MPI_UINT64_T, MPI_BOR,
-                   sw_virtual_private);
+    host.Allreduce(mine, all, WORDS, MPI_UINT64_T, MPI_BOR, sw_virtual_private);
     for (int i = 0; i < WORDS; i++)
         n += __builtin_popcountll(all[i]);
     return n;

@@ -25,8 +25,7 @@ int sw_virtual_received(MPI_Comm comm, int source, int tag, int64_t count,
                         MPI_Datatype type, MPI_Request *own,
                         MPI_Status *status);
 void sw_virtual_posted(MPI_Comm comm, int source, int tag, int64_t count,
-                       MPI_Datatype type, MPI_Request request,
-                       bool persistent);
+                       MPI_Datatype type, MPI_Request request, bool persistent);
 /* The send of a combined one; its number, 0: none. */
 uint32_t sw_virtual_sending(MPI_Comm comm, int dest, int tag, int64_t count,
                             MPI_Datatype type);
@@ -40,8 +39,8 @@ int sw_virtual_sendrecv_replace(void *buffer, int64_t count, MPI_Datatype type,
                                 MPI_Comm comm, MPI_Status *status);
 void sw_virtual_isendrecv(MPI_Comm comm, int dest, int sendtag,
                           int64_t sendcount, MPI_Datatype sendtype, int source,
-                          int recvtag, int64_t recvcount,
-                          MPI_Datatype recvtype, MPI_Request request);
+                          int recvtag, int64_t recvcount, MPI_Datatype recvtype,
+                          MPI_Request request);
 void sw_virtual_partitioned(bool sends, MPI_Comm comm, int peer, int tag,
                             int64_t count, MPI_Datatype type,
                             MPI_Request request);
@@ -118,9 +117,9 @@ bool sw_virtual_apart(MPI_Comm comm, sw_op_collective_t what);
  * after the host has taken it as the request `own`. */
 void sw_virtual_collective(const sw_known_comm_t *c, const sw_moved_t *moves,
                            sw_op_collective_t what, int root);
-int sw_virtual_collective_own(const sw_known_comm_t *c,
-                              const sw_moved_t *moves, sw_op_collective_t what,
-                              int root, MPI_Request *own);
+int sw_virtual_collective_own(const sw_known_comm_t *c, const sw_moved_t *moves,
+                              sw_op_collective_t what, int root,
+                              MPI_Request *own);
 void sw_virtual_collective_pending(sw_known_comm_t *c, const sw_moved_t *moves,
                                    sw_op_collective_t what, int root,
                                    MPI_Request request, bool persistent);

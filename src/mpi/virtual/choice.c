@@ -26,8 +26,8 @@ bool sw_set_ask(sw_set_t *s, sw_select_t what, sw_op_answer_t *answer)
         sw_virtual_tell(SW_OP_LIST, w->op.request);
         s->listed[listed++] = i;
     }
-    return sw_virtual_ask(&(sw_vop_t){.kind = SW_OP_SELECT,
-                                     .what = (uint8_t)what}, answer);
+    return sw_virtual_ask(
+        &(sw_vop_t){.kind = SW_OP_SELECT, .what = (uint8_t)what}, answer);
 }
 
 bool sw_set_ask_again(sw_set_t *s, sw_select_t what, sw_op_answer_t *answer)
@@ -200,7 +200,8 @@ static int wait_some(int n, MPI_Request *requests, int *count, int *indices,
         return served.Waitsome(n, requests, count, indices, statuses);
     for (;; sw_virtual_nap_and_tell(&nap))
         if ((rc = served.Testsome(n, requests, count, indices, statuses)) !=
-                MPI_SUCCESS || *count)
+                MPI_SUCCESS ||
+            *count)
             return rc;
 }
 
@@ -211,9 +212,10 @@ static int complete_idles(sw_set_t *s, int idle, int *count, int *indices,
     int rc = MPI_SUCCESS;
     for (*count = 0; idle >= 0; idle = sw_set_next_idle(s, idle + 1)) {
         indices[*count] = idle;
-        rc = sw_set_complete_idle(s, idle, statuses == MPI_STATUSES_IGNORE
-                                               ? MPI_STATUS_IGNORE
-                                               : &statuses[*count]);
+        rc = sw_set_complete_idle(s, idle,
+                                  statuses == MPI_STATUSES_IGNORE
+                                      ? MPI_STATUS_IGNORE
+                                      : &statuses[*count]);
         ++*count;
     }
     return rc;
@@ -229,9 +231,8 @@ int sw_set_some_by_host(sw_set_t *s, bool waits, int *count, int *indices,
     MPI_Status *its = statuses;
     if (statuses == MPI_STATUSES_IGNORE)
         its = room = room_for((size_t)s->n * sizeof *its);
-    int rc = waits
-        ? wait_some(s->n, s->requests, count, indices, its)
-        : served.Testsome(s->n, s->requests, count, indices, its);
+    int rc = waits ? wait_some(s->n, s->requests, count, indices, its)
+                   : served.Testsome(s->n, s->requests, count, indices, its);
     if (rc == MPI_SUCCESS && *count != MPI_UNDEFINED)
         for (int k = 0; k < *count; k++)
             sw_set_host_completed(s, indices[k], &its[k]);

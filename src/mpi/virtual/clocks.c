@@ -21,7 +21,7 @@
 
 #include <signal.h>
 
-#define LONGEST (INT64_MAX / 4)     /* ps of a sleep: 26 days */
+#define LONGEST (INT64_MAX / 4) /* ps of a sleep: 26 days */
 
 bool sw_virtual_turns;
 
@@ -60,7 +60,7 @@ static sw_ps_t guess(sw_virtual_thread_t *t)
     int64_t computed = sw_cpu_clock_now();
     sw_ps_t known = sw_virtual_known(), then = known;
     if (!atomic_load(&sw_virtual_alive))
-        return known;           /* it goes on as real time does */
+        return known; /* it goes on as real time does */
     if (t->guessed && computed > t->guessed_at && programs(t))
         then = t->told + (sw_ps_t)((double)(computed - t->guessed_at) /
                                    sw_virtual_model.cpu_speed);

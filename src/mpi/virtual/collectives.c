@@ -11,7 +11,7 @@
 
 #include "node/base/settings.h"
 
-#define HOST_EAGER 2048     /* bytes: no host keeps the sender of less */
+#define HOST_EAGER 2048 /* bytes: no host keeps the sender of less */
 
 /* MPICH and its kin give the wrong members the data of an MPI_Ibcast between
  * groups whose root is not the first of its own. */
@@ -23,8 +23,8 @@
 
 bool sw_virtual_apart(MPI_Comm comm, sw_op_collective_t what)
 {
-    sw_known_comm_t *c =
-        comm == MPI_COMM_NULL ? NULL : sw_known_comm_meet(comm);
+    sw_known_comm_t *c = comm == MPI_COMM_NULL ? NULL
+                                               : sw_known_comm_meet(comm);
     if (!c || !c->inter)
         return !sw_settings.enable;
     return what != SW_COLLECTIVE_BCAST || BCAST_MAY_PEND;
@@ -37,21 +37,24 @@ static bool operation(const sw_known_comm_t *c, const sw_moved_t *m,
         sw_virtual_unmodelled();
         return false;
     }
-    *op = (sw_vop_t){.kind = SW_OP_COLLECTIVE, .what = (uint8_t)what,
-                    .context = (uint32_t)c->context, .peer = root,
-                    .bytes = m->size, .sent = m->sent,
-                    .received = m->received};
+    *op = (sw_vop_t){.kind = SW_OP_COLLECTIVE,
+                     .what = (uint8_t)what,
+                     .context = (uint32_t)c->context,
+                     .peer = root,
+                     .bytes = m->size,
+                     .sent = m->sent,
+                     .received = m->received};
     if (c->inter && what != SW_COLLECTIVE_OTHER) {
         op->tag = c->second ? c->targets : c->n;
         if (root >= c->targets)
-            return false;       /* the host will say so */
+            return false; /* the host will say so */
         if (root >= 0)
             op->peer = root + (c->second ? 0 : c->n);
         else
             op->peer = root == MPI_ROOT ? c->me + (c->second ? c->targets : 0)
                                         : -1;
     } else if (root < -1 || root >= c->n) {
-        return false;           /* the host will say so */
+        return false; /* the host will say so */
     }
     return true;
 }
@@ -68,8 +71,8 @@ static void tell_kept(const sw_vop_t *op)
 {
     if (op->peer >= 0 && !sw_virtual_shared &&
         op->sent + op->received > HOST_EAGER)
-        sw_virtual_put(&(sw_vop_t){.kind = SW_OP_STUCK,
-                                   .flags = SW_STUCK_PERHAPS});
+        sw_virtual_put(
+            &(sw_vop_t){.kind = SW_OP_STUCK, .flags = SW_STUCK_PERHAPS});
 }
 
 void sw_virtual_collective(const sw_known_comm_t *c, const sw_moved_t *moves,
@@ -82,9 +85,9 @@ void sw_virtual_collective(const sw_known_comm_t *c, const sw_moved_t *moves,
     tell_kept(&op);
 }
 
-int sw_virtual_collective_own(const sw_known_comm_t *c,
-                              const sw_moved_t *moves, sw_op_collective_t what,
-                              int root, MPI_Request *own)
+int sw_virtual_collective_own(const sw_known_comm_t *c, const sw_moved_t *moves,
+                              sw_op_collective_t what, int root,
+                              MPI_Request *own)
 {
     sw_vop_t op;
     if (!operation(c, moves, what, root, &op))

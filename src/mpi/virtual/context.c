@@ -14,7 +14,7 @@
 #define ASIDE 0x9e3779b97f4a7c15u
 #define BESIDE 0xd6e8feb86659fd93u
 
-static uint32_t contexts = 1;           /* 0 is the world */
+static uint32_t contexts = 1; /* 0 is the world */
 
 static bool tell(sw_known_comm_t *c, uint32_t number, uint64_t id)
 {
@@ -28,8 +28,7 @@ static bool tell(sw_known_comm_t *c, uint32_t number, uint64_t id)
         for (uint32_t i = 0; i < them; i++)
             them_first = c->world[i] < them_first ? c->world[i] : them_first;
         c->second = us_first >= them_first;
-        memcpy(members + (c->second ? 0 : n), c->world,
-               them * sizeof *members);
+        memcpy(members + (c->second ? 0 : n), c->world, them * sizeof *members);
     }
     if (members)
         memcpy(members + (c->second ? them : 0), own, n * sizeof *members);

@@ -39,7 +39,8 @@ static void sweep(void)
     for (uint32_t i = 0; i < used; i++) {
         int flag = 0;
         if (served.Test(&list[i].request, &flag, MPI_STATUS_IGNORE) !=
-            MPI_SUCCESS || flag)
+                MPI_SUCCESS ||
+            flag)
             free(list[i].data);
         else
             list[kept++] = list[i];
@@ -71,8 +72,8 @@ static bool detach(const void *buffer, int64_t count, MPI_Datatype type,
 {
     int size = 0, place = 0;
     if (!atomic_load(&sw_virtual_alive) || dest == MPI_PROC_NULL || dest < 0 ||
-        count < 0 || count > INT_MAX ||
-        comm == MPI_COMM_NULL || type == MPI_DATATYPE_NULL)
+        count < 0 || count > INT_MAX || comm == MPI_COMM_NULL ||
+        type == MPI_DATATYPE_NULL)
         return false;
     uint64_t bytes = (uint64_t)count * sw_known_type(type)->size;
     bool small = bytes <= HOST_EAGER &&

@@ -46,14 +46,13 @@ static int take_matched(void **block, size_t *bytes, void *message,
     return SW_BY_VALUE;
 }
 
-static int itake(void **block, int count, const void *type, int source,
-                 int tag, const void *on, void *request)
+static int itake(void **block, int count, const void *type, int source, int tag,
+                 const void *on, void *request)
 {
     (void)block, (void)count, (void)type, (void)source, (void)tag, (void)on;
     (void)request;
     return SW_BY_VALUE;
 }
 
-const sw_hands_t sw_virtual_hands = {.give = give, .take = take,
-                                     .take_matched = take_matched,
-                                     .itake = itake};
+const sw_hands_t sw_virtual_hands = {
+    .give = give, .take = take, .take_matched = take_matched, .itake = itake};

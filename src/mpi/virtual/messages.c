@@ -25,8 +25,10 @@ bool sw_virtual_message(sw_vop_t *op, sw_op_kind_t kind, MPI_Comm comm,
         return false;
     }
     *op = (sw_vop_t){
-        .kind = (uint8_t)kind, .context = (uint32_t)c->context,
-        .peer = (int32_t)rank, .tag = tag == MPI_ANY_TAG ? SW_OP_ANY : tag,
+        .kind = (uint8_t)kind,
+        .context = (uint32_t)c->context,
+        .peer = (int32_t)rank,
+        .tag = tag == MPI_ANY_TAG ? SW_OP_ANY : tag,
         .bytes = count > 0 ? (uint64_t)count * sw_known_type(type)->size : 0};
     return true;
 }
@@ -41,12 +43,13 @@ static void tell_match(const sw_known_comm_t *c, uint32_t request,
                        const MPI_Status *status)
 {
     int64_t from = sw_known_rank(c, status->MPI_SOURCE);
-    if (from < 0)               /* the status does not tell */
+    if (from < 0) /* the status does not tell */
         sw_virtual_tell(SW_OP_DROP, request);
     else
-        sw_virtual_put(&(sw_vop_t){.kind = SW_OP_MATCHED, .request = request,
-                                  .peer = (int32_t)from,
-                                  .tag = status->MPI_TAG});
+        sw_virtual_put(&(sw_vop_t){.kind = SW_OP_MATCHED,
+                                   .request = request,
+                                   .peer = (int32_t)from,
+                                   .tag = status->MPI_TAG});
 }
 
 /* Where threads call at once: a receive that the host matches. */
@@ -136,8 +139,8 @@ void sw_virtual_choose(MPI_Comm comm, int *source, int *tag)
     sw_known_comm_t *c;
     if (sw_virtual_shared ||
         (*source != MPI_ANY_SOURCE && *tag != MPI_ANY_TAG) ||
-        !sw_virtual_message(&op, SW_OP_CHOOSE, comm, *source, *tag, 0,
-                            MPI_BYTE, &c) ||
+        !sw_virtual_message(&op, SW_OP_CHOOSE, comm, *source, *tag, 0, MPI_BYTE,
+                            &c) ||
         !sw_virtual_ask(&op, &answer))
         return;
     int member = sw_virtual_member(c, answer.peer);
@@ -163,8 +166,7 @@ static int ended(int rc, int source, MPI_Status *status)
 }
 
 int sw_virtual_received(MPI_Comm comm, int source, int tag, int64_t count,
-                        MPI_Datatype type, MPI_Request *own,
-                        MPI_Status *status)
+                        MPI_Datatype type, MPI_Request *own, MPI_Status *status)
 {
     sw_vop_t op;
     sw_known_comm_t *c;
@@ -178,8 +180,7 @@ int sw_virtual_received(MPI_Comm comm, int source, int tag, int64_t count,
 }
 
 void sw_virtual_posted(MPI_Comm comm, int source, int tag, int64_t count,
-                       MPI_Datatype type, MPI_Request request,
-                       bool persistent)
+                       MPI_Datatype type, MPI_Request request, bool persistent)
 {
     sw_vop_t op;
     sw_known_comm_t *c;
@@ -218,8 +219,7 @@ int sw_virtual_sendrecv(MPI_Comm comm, int source, int tag, int64_t count,
                         MPI_Status *status)
 {
     int rc;
-    if (sw_virtual_shared && (source == MPI_ANY_SOURCE ||
-                              tag == MPI_ANY_TAG)) {
+    if (sw_virtual_shared && (source == MPI_ANY_SOURCE || tag == MPI_ANY_TAG)) {
         rc = sw_virtual_received(comm, source, tag, count, type, &own[1],
                                  status);
         int rc_send = sw_virtual_finish(&own[0], MPI_STATUS_IGNORE, false);
@@ -254,8 +254,9 @@ static int send_away(void **packed, const void *buffer, int64_t count,
     if (!*packed)
         return MPI_ERR_NO_MEM;
     rc = host.Pack(buffer, (int)count, type, *packed, size, &place, comm);
-    return rc != MPI_SUCCESS ? rc
-         : served.Isend(*packed, place, MPI_PACKED, dest, tag, comm, own);
+    return rc != MPI_SUCCESS
+               ? rc
+               : served.Isend(*packed, place, MPI_PACKED, dest, tag, comm, own);
 }
 
 int sw_virtual_sendrecv_replace(void *buffer, int64_t count, MPI_Datatype type,
@@ -286,8 +287,8 @@ int sw_virtual_sendrecv_replace(void *buffer, int64_t count, MPI_Datatype type,
 
 void sw_virtual_isendrecv(MPI_Comm comm, int dest, int sendtag,
                           int64_t sendcount, MPI_Datatype sendtype, int source,
-                          int recvtag, int64_t recvcount,
-                          MPI_Datatype recvtype, MPI_Request request)
+                          int recvtag, int64_t recvcount, MPI_Datatype recvtype,
+                          MPI_Request request)
 {
     uint32_t sent = sw_virtual_sending(comm, dest, sendtag, sendcount,
                                        sendtype);

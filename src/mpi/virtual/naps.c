@@ -12,7 +12,7 @@
 #include <sched.h>
 #include <time.h>
 
-#define STUCK 2.0               /* seconds in the host's wait */
+#define STUCK 2.0 /* seconds in the host's wait */
 
 /* Makes the host move the program's messages: a probe does so on any
  * communicator. */

@@ -26,8 +26,10 @@ static sw_vop_t *messages(sw_known_comm_t *c, const sw_moved_t *moves,
         if (rank < 0)
             continue;
         all[(*count)++] = (sw_vop_t){
-            .kind = sends ? SW_OP_SEND : SW_OP_RECV, .context = context,
-            .peer = (int32_t)rank, .tag = NEAR_TAG,
+            .kind = sends ? SW_OP_SEND : SW_OP_RECV,
+            .context = context,
+            .peer = (int32_t)rank,
+            .tag = NEAR_TAG,
             .request = sw_work_number(),
             .bytes = bytes / (uint64_t)(sends ? c->outs : c->ins)};
     }
@@ -56,7 +58,7 @@ void sw_virtual_near(sw_known_comm_t *c, const sw_moved_t *moves,
         for (uint32_t i = 0; i < n && !persistent; i++)
             sw_virtual_put(&all[i]);
         if (persistent) {
-            w->op.kind = 0;     /* the parts are put at each start */
+            w->op.kind = 0; /* the parts are put at each start */
             w->parts = all;
             w->part_count = n;
             all = NULL;

@@ -124,6 +124,6 @@ void sw_virtual_found_nothing(uint64_t key, const sw_op_answer_t *answer)
     /* The engine has counted what a test takes. */
     sw_ps_t test = sw_virtual_model.test, at = answer->clock - test;
     bool known = answer->until > answer->clock && answer->until < SW_PS_NEVER;
-    c->tested += poll_takes(c, at, known ? first_of_all(c, answer->clock)
-                                         : 0) - test;
+    c->tested += poll_takes(c, at, known ? first_of_all(c, answer->clock) : 0) -
+                 test;
 }

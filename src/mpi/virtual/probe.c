@@ -36,9 +36,8 @@ static void name(const sw_known_comm_t *c, const sw_op_answer_t *answer,
 static int try(int source, int tag, MPI_Comm comm, int *flag,
                MPI_Message *message, MPI_Status *status)
 {
-    return message
-        ? served.Improbe(source, tag, comm, flag, message, status)
-        : served.Iprobe(source, tag, comm, flag, status);
+    return message ? served.Improbe(source, tag, comm, flag, message, status)
+                   : served.Iprobe(source, tag, comm, flag, status);
 }
 
 /* With threads, the host decides; what it has matched is put before anything
@@ -107,9 +106,11 @@ static uint64_t message_key(MPI_Message message)
 static void matched(sw_known_comm_t *c, int source, int tag, uint64_t bytes,
                     MPI_Message message)
 {
-    sw_vop_t op = {.kind = SW_OP_RECV, .context = (uint32_t)c->context,
-                  .peer = (int32_t)sw_known_rank(c, source), .tag = tag,
-                  .bytes = bytes};
+    sw_vop_t op = {.kind = SW_OP_RECV,
+                   .context = (uint32_t)c->context,
+                   .peer = (int32_t)sw_known_rank(c, source),
+                   .tag = tag,
+                   .bytes = bytes};
     sw_virtual_lock();
     sw_work_t *w = op.peer < 0 ? NULL : sw_work_new(c, &op);
     if (w) {
@@ -126,8 +127,8 @@ static void matched_here(MPI_Comm comm, MPI_Message message,
 {
     sw_known_comm_t *c = sw_virtual_comm(comm);
     if (c && message != MPI_MESSAGE_NULL && message != MPI_MESSAGE_NO_PROC)
-        matched(c, status->MPI_SOURCE, status->MPI_TAG,
-                sw_moves_come(status), message);
+        matched(c, status->MPI_SOURCE, status->MPI_TAG, sw_moves_come(status),
+                message);
 }
 
 /* `message`: NULL, or where to put the matched one. */
@@ -164,7 +165,9 @@ static bool seen(sw_vop_t *op, sw_virtual_name_t *it, sw_known_comm_t *c)
 {
     sw_op_answer_t answer;
     uint64_t key = sw_board_key((uint64_t)op->context << 32 |
-                                (uint32_t)op->peer, (uint32_t)op->tag) | 1;
+                                    (uint32_t)op->peer,
+                                (uint32_t)op->tag) |
+                   1;
     if (sw_virtual_still_not(key) || !sw_virtual_ask(op, &answer))
         return false;
     if (!answer.found)

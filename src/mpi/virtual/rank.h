@@ -14,52 +14,51 @@
 
 #include "virtual.h"
 
-#define SW_VIRTUAL_QUESTIONS 16u    /* whose answers are known */
+#define SW_VIRTUAL_QUESTIONS 16u /* whose answers are known */
 
 typedef struct sw_virtual_clock {
-    uint32_t number;            /* of the thread                */
+    uint32_t number; /* of the thread */
     _Atomic bool used;
-    bool fresh;                 /* has put nothing yet          */
-    bool slept;                 /* since it put the last        */
-    bool polls_told;            /* see sw_virtual_in_host       */
-    _Atomic bool calls;         /* is in a call                 */
-    _Atomic int32_t puts;       /* in it, from the first that may wait on */
-    uint64_t waits;             /* sw_os_waits when it left     */
-    int64_t computed;           /* ps, not put yet          */
-    sw_ps_t tested;             /* of tests in vain, too    */
-    bool known;                 /* nothing put since...     */
-    sw_ps_t answered;           /* ... the engine said this */
-    sw_ps_t last;               /* that the program was told */
-    _Atomic sw_ps_t passed;     /* asleep, not put yet     */
-    _Atomic sw_ps_t napped;     /* since the last poll     */
-    uint64_t sleeps;            /* ns; all since then      */
-    sw_ps_t latest;             /* that is known of it     */
+    bool fresh;             /* has put nothing yet */
+    bool slept;             /* since it put the last */
+    bool polls_told;        /* see sw_virtual_in_host */
+    _Atomic bool calls;     /* is in a call */
+    _Atomic int32_t puts;   /* in it, from the first that may wait on */
+    uint64_t waits;         /* sw_os_waits when it left */
+    int64_t computed;       /* ps, not put yet */
+    sw_ps_t tested;         /* of tests in vain, too */
+    bool known;             /* nothing put since... */
+    sw_ps_t answered;       /* ... the engine said this */
+    sw_ps_t last;           /* that the program was told */
+    _Atomic sw_ps_t passed; /* asleep, not put yet */
+    _Atomic sw_ps_t napped; /* since the last poll */
+    uint64_t sleeps;        /* ns; all since then */
+    sw_ps_t latest;         /* that is known of it */
     struct {
-        uint64_t key;           /* what it did not find,   */
-        sw_ps_t until;          /* and will not before     */
+        uint64_t key;  /* what it did not find, */
+        sw_ps_t until; /* and will not before */
     } question[SW_VIRTUAL_QUESTIONS];
     uint32_t questions, next_question;
-    uint32_t polls;             /* in vain, one after the other */
-    sw_ps_t polling, polled;    /* so long; until          */
-    int64_t polled_at;          /* of processor time, ps   */
+    uint32_t polls;          /* in vain, one after the other */
+    sw_ps_t polling, polled; /* so long; until */
+    int64_t polled_at;       /* of processor time, ps */
 } sw_virtual_clock_t;
 
 typedef struct {
     pthread_mutex_t lock;
     sw_feed_t *feed;
-    uint32_t current;           /* the thread whose operations are put */
-    uint32_t threads;           /* numbers given so far */
-    pthread_key_t key;          /* threads end */
+    uint32_t current;  /* the thread whose operations are put */
+    uint32_t threads;  /* numbers given so far */
+    pthread_key_t key; /* threads end */
     _Atomic uint64_t unmodelled;
-    _Atomic sw_ps_t latest;     /* that anybody knows   */
-    _Atomic uint64_t ended;     /* ns, real time: it is over */
-    _Atomic uint32_t section;   /* to be put, and 1; 0: none */
-    uint32_t sections;          /* regions that the engine knows */
-    double native;              /* the host's clock when virtual time ended */
+    _Atomic sw_ps_t latest;   /* that anybody knows */
+    _Atomic uint64_t ended;   /* ns, real time: it is over */
+    _Atomic uint32_t section; /* to be put, and 1; 0: none */
+    uint32_t sections;        /* regions that the engine knows */
+    double native;            /* the host's clock when virtual time ended */
 } sw_virtual_rank_t;
 
-extern sw_virtual_rank_t sw_virtual_rank
-    __attribute__((visibility("hidden")));
+extern sw_virtual_rank_t sw_virtual_rank __attribute__((visibility("hidden")));
 
 /* By thread; without threads the first is the rank's. */
 extern sw_virtual_clock_t sw_virtual_clocks[SW_FEED_THREADS]

@@ -65,7 +65,7 @@ void sw_set_ended(sw_set_t *s, int i, const MPI_Status *status, bool waited)
             sw_work_await(w);
         if (w->wild)
             sw_work_matched(w, status);
-        if (w->wild && !w->told)        /* the status does not tell */
+        if (w->wild && !w->told) /* the status does not tell */
             sw_virtual_tell(SW_OP_DROP, w->op.request);
     }
     if (w->makes.comm != MPI_COMM_NULL)
@@ -94,7 +94,8 @@ MPI_Status *sw_set_statuses(const sw_set_t *s, MPI_Status *statuses,
                             void **room)
 {
     *room = statuses == MPI_STATUSES_IGNORE && looks(s)
-                ? malloc((size_t)s->n * sizeof *statuses) : NULL;
+                ? malloc((size_t)s->n * sizeof *statuses)
+                : NULL;
     return *room ? *room : statuses;
 }
 
@@ -121,9 +122,8 @@ static int look_apart(int n, const MPI_Request *requests,
 }
 
 /* All are; `rc` is that of the others. */
-static int complete_apart(int n, MPI_Request *requests,
-                          sw_work_t *const *works, MPI_Status *statuses,
-                          int rc)
+static int complete_apart(int n, MPI_Request *requests, sw_work_t *const *works,
+                          MPI_Status *statuses, int rc)
 {
     bool ignored = statuses == MPI_STATUSES_IGNORE;
     for (int i = 0; i < n; i++) {
@@ -160,15 +160,15 @@ static int test_apart(int n, MPI_Request *requests, sw_work_t *const *works,
             requests[i] = others[i];
     free(others);
     return *flag || rc != MPI_SUCCESS
-               ? complete_apart(n, requests, works, statuses, rc) : rc;
+               ? complete_apart(n, requests, works, statuses, rc)
+               : rc;
 }
 
 int sw_works_test_all(int n, MPI_Request *requests, sw_work_t *const *works,
                       int *flag, MPI_Status *statuses)
 {
-    return apart(n, works)
-               ? test_apart(n, requests, works, flag, statuses)
-               : served.Testall(n, requests, flag, statuses);
+    return apart(n, works) ? test_apart(n, requests, works, flag, statuses)
+                           : served.Testall(n, requests, flag, statuses);
 }
 
 int sw_works_try_all(int n, MPI_Request *requests, sw_work_t *const *works,

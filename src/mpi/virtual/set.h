@@ -24,12 +24,12 @@
 typedef struct {
     int n;
     MPI_Request *requests;
-    sw_work_t **work;           /* [n]; NULL: nothing, or not known        */
-    int *listed;                /* [n] their places, as the engine counts  */
-    int active;                 /* works under way                         */
-    int done;                   /* of them, those of no more interest      */
-    bool strangers;             /* requests that are not known, or may be
-                                 * cancelled: the host decides              */
+    sw_work_t **work; /* [n]; NULL: nothing, or not known */
+    int *listed;      /* [n] their places, as the engine counts */
+    int active;       /* works under way */
+    int done;         /* of them, those of no more interest */
+    bool strangers;   /* requests that are not known, or may be
+                                 * cancelled: the host decides */
     sw_work_t *few[SW_SET_FEW];
     int few_listed[SW_SET_FEW];
     void *many;
@@ -60,8 +60,7 @@ bool sw_set_hosts(const sw_set_t *s);
  * engine any more. */
 bool sw_set_ask(sw_set_t *s, sw_select_t what, sw_op_answer_t *answer);
 /* The same, where the answer may be no, and may still be. */
-bool sw_set_ask_again(sw_set_t *s, sw_select_t what,
-                      sw_op_answer_t *answer);
+bool sw_set_ask_again(sw_set_t *s, sw_select_t what, sw_op_answer_t *answer);
 
 /* Request i is complete in virtual time: really, too? */
 bool sw_set_come(sw_set_t *s, int i, MPI_Status *status, int *rc);

@@ -60,7 +60,8 @@ void sw_virtual_freed(MPI_Request request)
 {
     sw_virtual_lock();
     sw_work_t *w = request == MPI_REQUEST_NULL
-                       ? NULL : sw_work_take((uintptr_t)request);
+                       ? NULL
+                       : sw_work_take((uintptr_t)request);
     if (w) {
         if (w->active && !w->done)
             sw_work_drop(w, 0);
@@ -77,12 +78,13 @@ void sw_virtual_cancelled(MPI_Request request)
     MPI_Status status;
     sw_virtual_lock();
     sw_work_t *w = request == MPI_REQUEST_NULL
-                       ? NULL : sw_work_take((uintptr_t)request);
+                       ? NULL
+                       : sw_work_take((uintptr_t)request);
     if (w) {
         /* Persistent ones are not asked: see sw_work_tell_matched. */
         if (!w->persistent &&
-            served.Request_get_status(request, &flag, &status) ==
-                MPI_SUCCESS && flag)
+            served.Request_get_status(request, &flag, &status) == MPI_SUCCESS &&
+            flag)
             host.Test_cancelled(&status, &gone);
         w->cancelled = true;
         if (gone && w->active && !w->done) {

@@ -79,10 +79,10 @@ static bool come_so_far(sw_set_t *s, sw_select_t what, int most, int *count,
         int flag = 0;
         if (!s->work[i] || !s->work[i]->active || !s->work[i]->done)
             continue;
-        *rc = served.Request_get_status(
-            s->requests[i], &flag, statuses == MPI_STATUSES_IGNORE
-                                       ? MPI_STATUS_IGNORE
-                                       : &statuses[*count]);
+        *rc = served.Request_get_status(s->requests[i], &flag,
+                                        statuses == MPI_STATUSES_IGNORE
+                                            ? MPI_STATUS_IGNORE
+                                            : &statuses[*count]);
         if (*rc == MPI_SUCCESS && flag)
             indices[(*count)++] = i;
     }
@@ -100,8 +100,7 @@ int sw_virtual_get_status_any(int n, MPI_Request *requests, int *index,
     int rc, count;
     MPI_Status mine;
     if (n <= 0 || !requests || !sw_set_take(&s, n, requests))
-        return served.Request_get_status_any(n, requests, index, flag,
-                                             status);
+        return served.Request_get_status_any(n, requests, index, flag, status);
     if (come_so_far(&s, SW_TEST_ANY, 1, &count, index,
                     status == MPI_STATUS_IGNORE ? &mine : status, &rc)) {
         *flag = count > 0;

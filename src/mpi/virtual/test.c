@@ -42,8 +42,8 @@ static int all_by_host(sw_set_t *s, int *flag, MPI_Status *statuses)
     int rc = sw_works_test_all(s->n, s->requests, s->work, flag, its);
     if (rc == MPI_SUCCESS && *flag)
         for (int i = 0; i < s->n; i++)
-            sw_set_host_completed(s, i, its == MPI_STATUSES_IGNORE ? NULL
-                                                                   : &its[i]);
+            sw_set_host_completed(s, i,
+                                  its == MPI_STATUSES_IGNORE ? NULL : &its[i]);
     if (rc == MPI_SUCCESS && !*flag)
         sw_virtual_poll();
     free(room);
@@ -77,8 +77,8 @@ int sw_virtual_testall(int n, MPI_Request *requests, int *flag,
             sw_virtual_poll();
         for (int i = 0; i < n && (*flag || rc != MPI_SUCCESS); i++)
             if (rc == MPI_SUCCESS || requests[i] == MPI_REQUEST_NULL)
-                sw_set_ended(&s, i,
-                             its == MPI_STATUSES_IGNORE ? NULL : &its[i], true);
+                sw_set_ended(&s, i, its == MPI_STATUSES_IGNORE ? NULL : &its[i],
+                             true);
         free(room);
     }
     sw_set_back(&s);
@@ -98,8 +98,9 @@ int sw_virtual_testany(int n, MPI_Request *requests, int *index, int *flag,
     if (late >= 0) {
         *flag = 1;
         *index = late;
-    } else if (!sw_set_hosts(&s) && (s.active == s.done ||
-                              sw_set_ask_again(&s, SW_TEST_ANY, &answer))) {
+    } else if (!sw_set_hosts(&s) &&
+               (s.active == s.done ||
+                sw_set_ask_again(&s, SW_TEST_ANY, &answer))) {
         int found = answer.found && answer.count ? s.listed[answer.which[0]]
                                                  : -1;
         *flag = found >= 0 && sw_set_come(&s, found, its, &rc);

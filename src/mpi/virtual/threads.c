@@ -49,7 +49,8 @@ sw_virtual_clock_t *sw_virtual_new_clock(void)
         c = &sw_virtual_clocks[SW_FEED_THREADS - 1];
     if (!atomic_load(&c->used)) {
         *c = (sw_virtual_clock_t){.number = (uint32_t)(c - sw_virtual_clocks),
-                                  .fresh = true, .last = c->last,
+                                  .fresh = true,
+                                  .last = c->last,
                                   .passed = sw_virtual_thread.early};
         sw_virtual_thread.early = 0;
         c->waits = sw_os_waits();
@@ -78,8 +79,8 @@ static void thread_ends(void *of)
     if (c->number != SW_FEED_THREADS - 1) {
         sw_virtual_thread.clock = c;
         if (!c->fresh)
-            sw_virtual_put(&(sw_vop_t){.kind = SW_OP_THREAD,
-                                       .what = SW_THREAD_ENDS, .peer = -1});
+            sw_virtual_put(&(sw_vop_t){
+                .kind = SW_OP_THREAD, .what = SW_THREAD_ENDS, .peer = -1});
         sw_virtual_thread.clock = NULL;
         atomic_store(&c->used, false);
     }
@@ -122,7 +123,9 @@ void sw_virtual_thread_slept(void)
 static bool put_after(const sw_virtual_clock_t *other)
 {
     return sw_virtual_put_only(&(sw_vop_t){
-        .kind = SW_OP_THREAD, .what = SW_THREAD_AFTER, .peer = -1,
+        .kind = SW_OP_THREAD,
+        .what = SW_THREAD_AFTER,
+        .peer = -1,
         .request = other->number,
         .tag = atomic_load(&other->calls) ? atomic_load(&other->puts) : 0});
 }
@@ -133,15 +136,16 @@ bool sw_virtual_put_thread(sw_virtual_clock_t *c)
 {
     if (sw_virtual_rank.current != c->number || c->fresh) {
         sw_virtual_rank.current = c->number;
-        if (!sw_virtual_put_only(&(sw_vop_t){
-                .kind = SW_OP_THREAD, .what = SW_THREAD_GOES,
-                .request = c->number, .peer = sw_os_thread_id()}))
+        if (!sw_virtual_put_only(&(sw_vop_t){.kind = SW_OP_THREAD,
+                                             .what = SW_THREAD_GOES,
+                                             .request = c->number,
+                                             .peer = sw_os_thread_id()}))
             return false;
     }
     const sw_virtual_clock_t *first = sw_virtual_clocks;
     bool good = !c->fresh || c == first || put_after(first);
-    for (uint32_t i = 0;
-         c->slept && !c->fresh && i < sw_virtual_rank.threads; i++)
+    for (uint32_t i = 0; c->slept && !c->fresh && i < sw_virtual_rank.threads;
+         i++)
         if (i != c->number && !sw_virtual_clocks[i].fresh)
             good = good && put_after(&sw_virtual_clocks[i]);
     c->slept = c->fresh = false;

@@ -29,19 +29,18 @@ sw_virtual_clock_t sw_virtual_clocks[SW_FEED_THREADS];
 
 /* So much has been slept: the engine is told, that others may go on. */
 #define SLEPT (1000000 * SW_PS_PER_NS)
-#define SLEEPS_MOST 600000000000u       /* ns of many sleeps without a call */
+#define SLEEPS_MOST 600000000000u /* ns of many sleeps without a call */
 
 void sw_virtual_compute(int64_t ps)
 {
-    sw_virtual_mine()->computed += ps;     /* less than 0: see cpu_clock.h */
+    sw_virtual_mine()->computed += ps; /* less than 0: see cpu_clock.h */
 }
 
 static bool put_time(sw_ps_t time, unsigned flags)
 {
     return time <= 0 ||
-           sw_virtual_put_only(&(sw_vop_t){.kind = SW_OP_COMPUTE,
-                                           .flags = (uint16_t)flags,
-                                           .time = time});
+           sw_virtual_put_only(&(sw_vop_t){
+               .kind = SW_OP_COMPUTE, .flags = (uint16_t)flags, .time = time});
 }
 
 /* The engine hears of a region before the first that is in it. */
@@ -55,8 +54,8 @@ static bool put_section(void)
                              sw_region(rank->sections)->name))
             return false;
     }
-    return sw_virtual_put_only(&(sw_vop_t){.kind = SW_OP_SECTION,
-                                           .bytes = number, .peer = -1});
+    return sw_virtual_put_only(
+        &(sw_vop_t){.kind = SW_OP_SECTION, .bytes = number, .peer = -1});
 }
 
 /* Put what was computed. */
@@ -200,10 +199,9 @@ sw_ps_t sw_virtual_known(void)
 static bool may_wait(const sw_vop_t *op)
 {
     return op->kind == SW_OP_WAIT ||
-           (!op->request && (op->kind == SW_OP_SEND ||
-                             op->kind == SW_OP_RECV ||
-                             op->kind == SW_OP_COLLECTIVE ||
-                             op->kind == SW_OP_WINDOW));
+           (!op->request &&
+            (op->kind == SW_OP_SEND || op->kind == SW_OP_RECV ||
+             op->kind == SW_OP_COLLECTIVE || op->kind == SW_OP_WINDOW));
 }
 
 void sw_virtual_put(const sw_vop_t *op)
@@ -234,8 +232,8 @@ static bool ask_time(sw_virtual_clock_t *c, sw_ps_t *now)
     uint32_t given = sw_feed_given(sw_virtual_rank.feed, c->number);
     awake(c);
     bool put = put_computed(c) &&
-               sw_virtual_put_only(&(sw_vop_t){.kind = SW_OP_CLOCK,
-                                               .flags = SW_CLOCK_THREAD});
+               sw_virtual_put_only(
+                   &(sw_vop_t){.kind = SW_OP_CLOCK, .flags = SW_CLOCK_THREAD});
     sw_virtual_unlock();
     return put && sw_feed_await(sw_virtual_rank.feed, c->number, given, now);
 }
@@ -252,8 +250,7 @@ bool sw_virtual_ask(const sw_vop_t *op, sw_op_answer_t *answer)
         if (op->kind != SW_OP_CLOCK && op->kind != SW_OP_SELECT)
             sw_work_tell_matched();
         awake(c);
-        good = put_computed(c) &&
-               sw_feed_ask(sw_virtual_rank.feed, op, answer);
+        good = put_computed(c) && sw_feed_ask(sw_virtual_rank.feed, op, answer);
     }
     if (!good) {
         lost();
@@ -286,8 +283,8 @@ void sw_virtual_pause(void)
     /* A rank that the engine holds here could not tell the engine which
      * messages the host has matched in another way. */
     if (sw_virtual_crowded && !sw_virtual_shared && !sw_work_undecided())
-        sw_virtual_ask(&(sw_vop_t){.kind = SW_OP_CLOCK,
-                                  .flags = SW_CLOCK_PAUSE}, &answer);
+        sw_virtual_ask(
+            &(sw_vop_t){.kind = SW_OP_CLOCK, .flags = SW_CLOCK_PAUSE}, &answer);
 }
 
 bool sw_virtual_time(sw_ps_t *now)

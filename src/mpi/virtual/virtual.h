@@ -77,15 +77,15 @@ extern sw_virtual_model_t sw_virtual_model
 typedef struct {
     const void *inside;
     int64_t left;
-    bool holds;                 /* the lock, see sw_virtual_hold */
-    bool reads;                 /* a clock */
-    bool guessed;               /* ... since the last call, see clocks.c */
-    sw_ps_t told;               /* by a clock, and its processor time then */
+    bool holds;   /* the lock, see sw_virtual_hold */
+    bool reads;   /* a clock */
+    bool guessed; /* ... since the last call, see clocks.c */
+    sw_ps_t told; /* by a clock, and its processor time then */
     int64_t guessed_at;
-    sw_ps_t early;              /* asleep before its first call */
-    uint64_t gives;             /* bytes: its next send may be this block's */
+    sw_ps_t early;  /* asleep before its first call */
+    uint64_t gives; /* bytes: its next send may be this block's */
     int gives_to, gives_tag;
-    struct sw_virtual_clock *clock;     /* NULL: none yet */
+    struct sw_virtual_clock *clock; /* NULL: none yet */
 } sw_virtual_thread_t;
 extern __thread sw_virtual_thread_t sw_virtual_thread
     __attribute__((visibility("hidden"), tls_model("initial-exec")));
@@ -140,8 +140,8 @@ static inline void sw_virtual_end(sw_virtual_call_t *v)
     }
 }
 
-#define SW_VIRTUAL                                                      \
-    const sw_caller_t sw_from = SW_CALLER();                            \
+#define SW_VIRTUAL                           \
+    const sw_caller_t sw_from = SW_CALLER(); \
     __attribute__((cleanup(sw_virtual_end))) sw_virtual_call_t v = {false}
 
 /* Is this a call of the program's own? */
@@ -184,15 +184,14 @@ static inline void sw_virtual_through_end(sw_virtual_through_t *t)
     atomic_store_explicit(sw_virtual_inside, 0, memory_order_relaxed);
 }
 
-#define SW_VIRTUAL_THROUGH                                              \
-    const sw_caller_t sw_from = SW_CALLER();                            \
-    __attribute__((cleanup(sw_virtual_through_end)))                    \
-    sw_virtual_through_t sw_through = {NULL};                           \
-    if (sw_virtual_own(&sw_from)) {                                     \
-        sw_virtual_thread.inside = sw_through.inside =                  \
-            (const void *)sw_from.sp;                                   \
-        atomic_store_explicit(sw_virtual_inside, 1,                     \
-                              memory_order_relaxed);                    \
+#define SW_VIRTUAL_THROUGH                                                  \
+    const sw_caller_t sw_from = SW_CALLER();                                \
+    __attribute__((cleanup(                                                 \
+        sw_virtual_through_end))) sw_virtual_through_t sw_through = {NULL}; \
+    if (sw_virtual_own(&sw_from)) {                                         \
+        sw_virtual_thread.inside = sw_through.inside = (const void *)       \
+                                                           sw_from.sp;      \
+        atomic_store_explicit(sw_virtual_inside, 1, memory_order_relaxed);  \
     }
 
 /* A communicator of all ranks that the program never sees; MPI_COMM_NULL: not
@@ -277,7 +276,7 @@ void sw_virtual_progress(void);
 /* While waiting for the host: the core to others, for longer and longer. */
 typedef struct {
     uint32_t turns;
-    double since;               /* by the host's clock */
+    double since; /* by the host's clock */
 } sw_virtual_nap_t;
 void sw_virtual_nap(sw_virtual_nap_t *nap);
 
@@ -312,36 +311,36 @@ int sw_virtual_member(const sw_known_comm_t *c, int32_t rank);
 typedef struct sw_work {
     struct sw_work *next;
     uint64_t handle;
-    uint32_t thread;            /* whose it is */
+    uint32_t thread; /* whose it is */
     sw_known_comm_t *comm;
-    sw_vop_t op;                 /* as it is put; `request` is its number    */
-    uint32_t *others;           /* numbers of more operations that the host
-                                 * completes together with it               */
+    sw_vop_t op;      /* as it is put; `request` is its number */
+    uint32_t *others; /* numbers of more operations that the host
+                                 * completes together with it */
     uint32_t other_count;
     bool persistent, active;
-    bool wild;                  /* a receive that the host matches          */
-    bool told;                  /* ... and the engine knows what it got     */
-    bool cancelled;             /* asked for                                */
-    bool done;                  /* the engine has nothing to say (any more) */
-    bool idle;                  /* a persistent send that the host has not
-                                 * started: see detach.c                    */
-    bool taken;                 /* by a call that completes requests        */
-    bool apart;                 /* a persistent collective, or a message in
-                                 * parts: see set.c                         */
+    bool wild;      /* a receive that the host matches */
+    bool told;      /* ... and the engine knows what it got */
+    bool cancelled; /* asked for */
+    bool done;      /* the engine has nothing to say (any more) */
+    bool idle;      /* a persistent send that the host has not
+                                 * started: see detach.c */
+    bool taken;     /* by a call that completes requests */
+    bool apart;     /* a persistent collective, or a message in
+                                 * parts: see set.c */
     struct {
         const void *buffer;
         int64_t count;
         MPI_Datatype type;
         int dest, tag;
         unsigned flags;
-        MPI_Comm comm;          /* MPI_COMM_NULL: the host sends it */
-    } from;                     /* of a persistent send: see detach.c       */
+        MPI_Comm comm; /* MPI_COMM_NULL: the host sends it */
+    } from;            /* of a persistent send: see detach.c */
     struct {
         MPI_Comm comm, parent;
-        uint64_t id;            /* known_comm.h */
-    } makes;                    /* a communicator (MPI_Comm_idup); or
+        uint64_t id; /* known_comm.h */
+    } makes;         /* a communicator (MPI_Comm_idup); or
                                  * MPI_COMM_NULL */
-    sw_vop_t *parts;             /* of a persistent one of several operations */
+    sw_vop_t *parts; /* of a persistent one of several operations */
     uint32_t part_count;
 } sw_work_t;
 
@@ -356,7 +355,7 @@ void sw_work_add(sw_work_t *work, uint64_t handle);
 /* The first with this handle that no call has taken, of the thread's own if
  * there is one; it is taken now. */
 sw_work_t *sw_work_take(uint64_t handle);
-void sw_work_back(sw_work_t *work);             /* or NULL */
+void sw_work_back(sw_work_t *work); /* or NULL */
 /* Forgotten, with its numbers. */
 void sw_work_end(sw_work_t *work);
 /* The rank waits for it, and for those that go with it. */

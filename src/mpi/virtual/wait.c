@@ -103,7 +103,8 @@ static int wait_any(int n, MPI_Request *requests, int *index,
         return served.Waitany(n, requests, index, status);
     for (;; sw_virtual_nap_and_tell(&nap))
         if ((rc = served.Testany(n, requests, index, &flag, status)) !=
-                MPI_SUCCESS || flag)
+                MPI_SUCCESS ||
+            flag)
             return rc;
 }
 

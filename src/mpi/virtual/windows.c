@@ -33,17 +33,17 @@ enum { UNLOCKED, SHARED, EXCLUSIVE, UNCHECKED };
 
 typedef struct window {
     struct window *next;
-    MPI_Win handle;             /* MPI_WIN_NULL: its context is free */
+    MPI_Win handle; /* MPI_WIN_NULL: its context is free */
     sw_known_comm_t *comm;
     uint32_t context;
     awaited_t posts, completes; /* of an access, and of an exposure */
     sw_members_t *targets;      /* of the access */
     bool complete;              /* the exposure is over in virtual time */
-    uint8_t all;                /* how all are locked,   */
+    uint8_t all;                /* how all are locked, */
     uint8_t *locked;            /* and each is: see above */
 } window_t;
 
-static window_t *windows;       /* the oldest first */
+static window_t *windows; /* the oldest first */
 
 static window_t *find(MPI_Win handle)
 {
@@ -67,8 +67,10 @@ static window_t *known(MPI_Win handle)
 
 static sw_vop_t operation(const window_t *w, sw_window_t what, int32_t peer)
 {
-    return (sw_vop_t){.kind = SW_OP_WINDOW, .what = (uint8_t)what,
-                      .context = w->context, .peer = peer};
+    return (sw_vop_t){.kind = SW_OP_WINDOW,
+                      .what = (uint8_t)what,
+                      .context = w->context,
+                      .peer = peer};
 }
 
 /* A rank of the world; -1: all, or none. */
@@ -103,8 +105,8 @@ static window_t *new_window(sw_known_comm_t *c)
         free(locked);
         return NULL;
     }
-    *w = (window_t){.comm = c, .locked = locked,
-                    .context = sw_virtual_beside(c, nth)};
+    *w = (window_t){
+        .comm = c, .locked = locked, .context = sw_virtual_beside(c, nth)};
     return *link = w;
 }
 
@@ -112,7 +114,7 @@ void sw_virtual_window_made(MPI_Win window, MPI_Comm comm, unsigned flags)
 {
     sw_known_comm_t *c = sw_virtual_comm(comm);
     if (!c || c->inter)
-        return;                 /* its calls will be counted */
+        return; /* its calls will be counted */
     sw_virtual_lock();
     window_t *w = new_window(c);
     if (w) {
@@ -142,8 +144,10 @@ void sw_virtual_meet_window(MPI_Win window, sw_op_collective_t what)
     window_t *w = known(window);
     if (!w)
         return;
-    sw_vop_t op = {.kind = SW_OP_COLLECTIVE, .what = (uint8_t)what,
-                   .context = w->context, .peer = -1};
+    sw_vop_t op = {.kind = SW_OP_COLLECTIVE,
+                   .what = (uint8_t)what,
+                   .context = w->context,
+                   .peer = -1};
     flush(w, -1, false);
     sw_virtual_unlock();
     sw_virtual_meet(&op);
@@ -155,8 +159,7 @@ sw_window_t sw_virtual_combines(MPI_Op op, sw_window_t what)
 {
     if (op == MPI_NO_OP)
         return SW_WINDOW_GET;
-    return op == MPI_REPLACE && what == SW_WINDOW_REDUCE ? SW_WINDOW_PUT
-                                                         : what;
+    return op == MPI_REPLACE && what == SW_WINDOW_REDUCE ? SW_WINDOW_PUT : what;
 }
 
 void sw_virtual_moved(MPI_Win window, sw_window_t what, int target,
@@ -217,8 +220,8 @@ void sw_virtual_lock_window(MPI_Win window, int target, bool exclusive,
         op.flags = exclusive ? SW_WINDOW_EXCLUSIVE : 0;
         *how = exclusive ? EXCLUSIVE : SHARED;
         sw_virtual_put(&op);
-        sw_virtual_ask(&(sw_vop_t){.kind = SW_OP_CLOCK,
-                                  .flags = SW_CLOCK_PAUSE}, &answer);
+        sw_virtual_ask(
+            &(sw_vop_t){.kind = SW_OP_CLOCK, .flags = SW_CLOCK_PAUSE}, &answer);
     } else if (how) {
         *how = UNCHECKED;
         if (sw_virtual_shared)
@@ -257,9 +260,11 @@ static sw_members_t *members_of(MPI_Group group)
 
 static void tell(const window_t *w, int32_t peer, int tag)
 {
-    sw_virtual_put(&(sw_vop_t){
-        .kind = SW_OP_SEND, .context = w->context, .peer = peer, .tag = tag,
-        .flags = SW_SEND_BUFFERED});
+    sw_virtual_put(&(sw_vop_t){.kind = SW_OP_SEND,
+                               .context = w->context,
+                               .peer = peer,
+                               .tag = tag,
+                               .flags = SW_SEND_BUFFERED});
 }
 
 /* From each of them an empty message. */
@@ -272,9 +277,11 @@ static void expect(const window_t *w, awaited_t *awaited,
             continue;
         uint32_t request = sw_work_number();
         awaited->requests[awaited->count++] = request;
-        sw_virtual_put(&(sw_vop_t){
-            .kind = SW_OP_RECV, .context = w->context,
-            .peer = from->rank[i], .tag = tag, .request = request});
+        sw_virtual_put(&(sw_vop_t){.kind = SW_OP_RECV,
+                                   .context = w->context,
+                                   .peer = from->rank[i],
+                                   .tag = tag,
+                                   .request = request});
     }
 }
 
@@ -379,8 +386,8 @@ static bool all_complete(window_t *w, bool *asked)
         return false;
     for (int i = 0; i < w->completes.count; i++)
         sw_virtual_tell(SW_OP_LIST, w->completes.requests[i]);
-    *asked = sw_virtual_ask(&(sw_vop_t){.kind = SW_OP_SELECT,
-                                        .what = SW_TEST_ALL}, &answer);
+    *asked = sw_virtual_ask(
+        &(sw_vop_t){.kind = SW_OP_SELECT, .what = SW_TEST_ALL}, &answer);
     if (*asked && !answer.found)
         sw_virtual_found_nothing(key, &answer);
     w->complete = answer.found;

@@ -28,7 +28,7 @@ static uint32_t *freed, freed_count, freed_room, numbers = 1;
 #define ASKS_PERSISTENT false
 #endif
 
-static uint32_t wilds;          /* receives with wildcards */
+static uint32_t wilds; /* receives with wildcards */
 
 static sw_work_t **home(uint64_t handle)
 {
@@ -54,8 +54,10 @@ sw_work_t *sw_work_new(sw_known_comm_t *c, const sw_vop_t *op)
         spare = w->next;
     else if (!(w = malloc(sizeof *w)))
         return NULL;
-    *w = (sw_work_t){.comm = c, .op = *op, .from.comm = MPI_COMM_NULL,
-                      .makes.comm = MPI_COMM_NULL};
+    *w = (sw_work_t){.comm = c,
+                     .op = *op,
+                     .from.comm = MPI_COMM_NULL,
+                     .makes.comm = MPI_COMM_NULL};
     if (!op->request)
         w->op.request = sw_work_number();
     return w;
@@ -132,8 +134,9 @@ void sw_work_over(sw_work_t *w)
 
 void sw_work_drop(const sw_work_t *w, unsigned flags)
 {
-    sw_virtual_put(&(sw_vop_t){.kind = SW_OP_DROP, .request = w->op.request,
-                              .flags = (uint16_t)flags});
+    sw_virtual_put(&(sw_vop_t){.kind = SW_OP_DROP,
+                               .request = w->op.request,
+                               .flags = (uint16_t)flags});
     for (uint32_t i = 0; i < w->other_count; i++)
         sw_virtual_tell(SW_OP_DROP, w->others[i]);
 }
@@ -144,9 +147,10 @@ void sw_work_matched(sw_work_t *w, const MPI_Status *status)
     if (w->told || from < 0)
         return;
     w->told = true;
-    sw_virtual_put(&(sw_vop_t){
-        .kind = SW_OP_MATCHED, .request = w->op.request,
-        .peer = (int32_t)from, .tag = status->MPI_TAG});
+    sw_virtual_put(&(sw_vop_t){.kind = SW_OP_MATCHED,
+                               .request = w->op.request,
+                               .peer = (int32_t)from,
+                               .tag = status->MPI_TAG});
 }
 
 void sw_work_tell_matched(void)

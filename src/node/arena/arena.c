@@ -37,7 +37,7 @@
 
 #define SPAN_MIN ((size_t)64 << 20)
 #define HEAP_MAX ((size_t)256 << 30)
-#define SPARE SW_HUGE   /* between the zones: the fork's heart beat */
+#define SPARE SW_HUGE /* between the zones: the fork's heart beat */
 /* Below this the caches decide about speed, above it huge pages do: a triad
  * over three arrays of 16 MiB was a fifth slower without them. Blocks of just
  * 4 MiB are in. */
@@ -58,8 +58,8 @@ static bool chosen(const char *table, const char *word)
 static bool libc_asks(void)
 {
     const char *tunables = getenv("GLIBC_TUNABLES");
-    const char *found =
-        tunables ? strstr(tunables, "glibc.malloc.hugetlb=") : NULL;
+    const char *found = tunables ? strstr(tunables, "glibc.malloc.hugetlb=")
+                                 : NULL;
     return found && found[strlen("glibc.malloc.hugetlb=")] != '0';
 }
 
@@ -109,7 +109,8 @@ static void choose_mode(void)
             return;
         }
     sw_say("STRAIGHTWAY_SHOW=%s is not understood: give lazy, eager or off "
-           "(the default is kept)", sw_settings.show);
+           "(the default is kept)",
+           sw_settings.show);
 }
 
 /* What is kept for reuse: no more than a sixteenth of the machine's memory, if
@@ -131,7 +132,8 @@ static size_t fit_addresses(size_t span)
     size_t used = sw_os_address_used();
     while (span >= SPAN_MIN &&
            used + 2 * (span + common_span(span) + sw_extents_room(span)) +
-                   2 * SPARE > limit / 2)
+                   2 * SPARE >
+               limit / 2)
         span = span / 2 & ~(SW_HUGE - 1);
     return span;
 }
@@ -140,11 +142,11 @@ static size_t fit_addresses(size_t span)
 static size_t fit_file(size_t span)
 {
     struct rlimit limit;
-    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
-        limit.rlim_cur != RLIM_INFINITY)
+    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
         span = limit.rlim_cur > 8 * SPARE
-            ? sw_min(span, (limit.rlim_cur / 5 * 4 - SPARE) & ~(SW_HUGE - 1))
-            : 0;
+                   ? sw_min(span,
+                            (limit.rlim_cur / 5 * 4 - SPARE) & ~(SW_HUGE - 1))
+                   : 0;
     return span;
 }
 

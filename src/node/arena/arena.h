@@ -24,9 +24,9 @@
 /* A stretch of this process's addresses that has a place in the arena's
  * file. */
 typedef struct {
-    char *start;        /* first address                                   */
-    size_t size;        /* bytes                                           */
-    uint64_t offset;    /* where it lies in the file                       */
+    char *start;     /* first address */
+    size_t size;     /* bytes */
+    uint64_t offset; /* where it lies in the file */
 } sw_arena_range_t;
 
 #define SW_ARENA_RANGES 16
@@ -36,10 +36,10 @@ typedef struct {
  * Constant once sw_arena_start has returned (before main); in a forked
  * child, fd is -1 and count 0: its memory is its own. */
 typedef struct {
-    int fd;             /* -1: this process has no arena                   */
-    sw_file_id_t file;  /* the program may close fd, and use it anew       */
-    size_t span;        /* size of the file, in bytes                      */
-    int count;          /* ranges in use                                   */
+    int fd;            /* -1: this process has no arena */
+    sw_file_id_t file; /* the program may close fd, and use it anew */
+    size_t span;       /* size of the file, in bytes */
+    int count;         /* ranges in use */
     sw_arena_range_t range[SW_ARENA_RANGES];
 } sw_arena_t;
 
@@ -61,7 +61,8 @@ static inline uint64_t sw_arena_offset(const void *p, size_t n)
         size_t at = (size_t)((const char *)p - sw_arena.range[i].start);
         if (at < sw_arena.range[i].size)
             return n <= sw_arena.range[i].size - at
-                       ? sw_arena.range[i].offset + at : UINT64_MAX;
+                       ? sw_arena.range[i].offset + at
+                       : UINT64_MAX;
     }
     return UINT64_MAX;
 }
@@ -103,7 +104,7 @@ SW_API void *sw_arena_begin(const void *p);
  * the child, one call for each stretch of pages. Not set: nothing. */
 typedef struct {
     void (*lock)(void), (*unlock)(void);
-    bool (*try)(void);          /* to lock */
+    bool (*try)(void); /* to lock */
     bool (*any)(void);
     void (*copy)(void (*make_private)(void *start, size_t size));
 } sw_fork_also_t;
@@ -146,7 +147,7 @@ SW_API extern size_t sw_arena_heap_limit;
 
 /* For --stats and tests. */
 typedef struct {
-    size_t in_use, in_use_peak, kept, given_back;   /* bytes */
+    size_t in_use, in_use_peak, kept, given_back; /* bytes */
     uint64_t allocations, reused;
 } sw_arena_stats_t;
 SW_API void sw_arena_stats(sw_arena_stats_t *to);

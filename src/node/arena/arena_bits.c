@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 
-#define CHUNK_PAGES ((uint64_t)1 << 18)     /* 1 GiB */
+#define CHUNK_PAGES ((uint64_t)1 << 18) /* 1 GiB */
 #define CHUNKS 1024
 #define WORDS (CHUNK_PAGES / 64)
 
@@ -21,9 +21,9 @@ static _Atomic(chunk_t *) chunks[CHUNKS];
 static chunk_t *chunk_of(uint64_t page, bool make)
 {
     uint64_t i = page / CHUNK_PAGES;
-    chunk_t *c = i < CHUNKS ? atomic_load_explicit(&chunks[i],
-                                                   memory_order_acquire)
-                            : NULL;
+    chunk_t *c = i < CHUNKS
+                     ? atomic_load_explicit(&chunks[i], memory_order_acquire)
+                     : NULL;
     if (c || !make || i >= CHUNKS)
         return c;
     c = sw_os_map_private(NULL, sizeof *c);
@@ -61,8 +61,8 @@ bool sw_bits_all(sw_bit_t bit, uint64_t page, uint64_t end)
     uint64_t mask;
     while (page < end) {
         _Atomic uint64_t *w = next_word(bit, &page, end, false, &mask);
-        if (!w || (atomic_load_explicit(w, memory_order_acquire) & mask) !=
-                      mask)
+        if (!w ||
+            (atomic_load_explicit(w, memory_order_acquire) & mask) != mask)
             return false;
     }
     return true;
@@ -123,7 +123,9 @@ bool sw_bits_next(sw_bit_t bit, bool so, uint64_t *first, uint64_t end,
     while (page < end && sw_bits_is(bit, page) == so) {
         bool whole = page % 64 == 0 && page + 64 <= end;
         page += whole && (so ? sw_bits_all(bit, page, page + 64)
-                             : !sw_bits_any(bit, page, page + 64)) ? 64 : 1;
+                             : !sw_bits_any(bit, page, page + 64))
+                    ? 64
+                    : 1;
     }
     *pages = page - *first;
     return *pages > 0;

@@ -12,16 +12,16 @@
 #include "node/base/base.h"
 
 typedef enum {
-    SW_BIT_SHOWN,   /* mapped over the owner's: peers see the same page       */
-    SW_BIT_BACKED,  /* there in the file, for bytes that are staged           */
-    SW_BIT_USED,    /* a message or a collective has wanted it once           */
-    SW_BIT_BEFORE,  /* has been shown once, for this block or an earlier one  */
-    SW_BIT_FROZEN,  /* a host or driver relies on the page: it stays          */
-    SW_BIT_GUARDED, /* the program has protected it                           */
-    SW_BIT_HUGE,    /* ... has asked for huge pages                           */
-    SW_BIT_WIPED,   /* ... wants zeros there in a child; the page is shared   */
-    SW_BIT_ABSENT,  /* ... wants nothing there in a child; likewise           */
-    SW_BIT_SPOKEN,  /* ... has said what another page would lose: it stays    */
+    SW_BIT_SHOWN,   /* mapped over the owner's: peers see the same page */
+    SW_BIT_BACKED,  /* there in the file, for bytes that are staged */
+    SW_BIT_USED,    /* a message or a collective has wanted it once */
+    SW_BIT_BEFORE,  /* has been shown once, for this block or an earlier one */
+    SW_BIT_FROZEN,  /* a host or driver relies on the page: it stays */
+    SW_BIT_GUARDED, /* the program has protected it */
+    SW_BIT_HUGE,    /* ... has asked for huge pages */
+    SW_BIT_WIPED,   /* ... wants zeros there in a child; the page is shared */
+    SW_BIT_ABSENT,  /* ... wants nothing there in a child; likewise */
+    SW_BIT_SPOKEN,  /* ... has said what another page would lose: it stays */
     SW_BITS,
 } sw_bit_t;
 

@@ -25,23 +25,23 @@
 
 #include "node/base/settings.h"
 
-#define CLASSES 28                      /* up to CACHED_MAX pages           */
+#define CLASSES 28 /* up to CACHED_MAX pages */
 #define CACHED_MAX 256u
-#define DEPTH 16                        /* blocks of a class in a cache     */
-#define CACHE_PAGES 512u                /* all of a thread's cached pages   */
-#define WIPE_MIN 8192u                  /* pages zeroed by giving them back */
-#define COLOUR_STEP 13u                 /* odd: visits all 64 lines         */
+#define DEPTH 16         /* blocks of a class in a cache */
+#define CACHE_PAGES 512u /* all of a thread's cached pages */
+#define WIPE_MIN 8192u   /* pages zeroed by giving them back */
+#define COLOUR_STEP 13u  /* odd: visits all 64 lines */
 
 typedef struct {
     enum { NEW, OPEN, CLOSED } state;
     uint32_t colour;
-    uint32_t pages;                     /* in the cache                     */
-    uint32_t allocations, reused;       /* not yet added to the totals      */
-    int32_t pages_told;                 /* pages, as last told              */
+    uint32_t pages;               /* in the cache */
+    uint32_t allocations, reused; /* not yet added to the totals */
+    int32_t pages_told;           /* pages, as last told */
     struct shelf {
         uint8_t count[CLASSES];
         uint32_t block[CLASSES][DEPTH];
-    } shelf[2];                         /* of each zone                     */
+    } shelf[2]; /* of each zone */
 } cache_t;
 
 /* Initial-exec: the general model may call malloc at a thread's first use. */
@@ -49,7 +49,7 @@ static __thread cache_t cache __attribute__((tls_model("initial-exec")));
 static pthread_key_t at_exit;
 static bool have_key;
 static _Atomic uint64_t allocations, reused;
-static _Atomic int64_t cached;          /* pages, over all threads          */
+static _Atomic int64_t cached; /* pages, over all threads */
 
 static void tell(void)
 {
@@ -155,8 +155,7 @@ uintptr_t sw_block_end(const void *p)
     return (uintptr_t)sw_page_address(page) + (word >> 12);
 }
 
-static char *allocate(sw_zone_t *z, size_t size, size_t align,
-                      sw_dirt_t *dirt)
+static char *allocate(sw_zone_t *z, size_t size, size_t align, sw_dirt_t *dirt)
 {
     size_t bytes = sw_arena.range[0].size;
     if (size > bytes || align > bytes || !sw_pages)
@@ -178,9 +177,8 @@ static char *allocate(sw_zone_t *z, size_t size, size_t align,
         cache.pages -= pages;
         *dirt = sw_arena_all_dirty(page, pages);
     } else {
-        page = sw_extents_take(z, n + 1, align <= SW_PAGE ? 1 :
-                                             (uint32_t)(align / SW_PAGE),
-                               dirt);
+        page = sw_extents_take(
+            z, n + 1, align <= SW_PAGE ? 1 : (uint32_t)(align / SW_PAGE), dirt);
         if (page == SW_NO_PAGE)
             return NULL;
     }
@@ -189,11 +187,13 @@ static char *allocate(sw_zone_t *z, size_t size, size_t align,
         tell();
     cache.colour += COLOUR_STEP;
     size_t offset = align < SW_PAGE
-        ? (size_t)(cache.colour % (SW_PAGE / SW_LINE)) * SW_LINE & ~(align - 1)
-        : 0;
+                        ? (size_t)(cache.colour % (SW_PAGE / SW_LINE)) *
+                                  SW_LINE &
+                              ~(align - 1)
+                        : 0;
     sw_assert(offset % SW_LINE == 0 && offset < SW_PAGE);
-    sw_assert(offset + size <= (size_t)SW_PAGE *
-                                   SW_HEAD_PAGES(sw_page_head(page)));
+    sw_assert(offset + size <=
+              (size_t)SW_PAGE * SW_HEAD_PAGES(sw_page_head(page)));
     note(page, offset, size);
     return sw_page_address(page) + offset;
 }
@@ -342,7 +342,7 @@ size_t sw_arena_usable(const void *p)
     uint32_t page = block_page(p, "malloc_usable_size");
     size_t offset = (uintptr_t)p % SW_PAGE;
     size_t all = SW_HEAD_PAGES(sw_page_head(page)) * (size_t)SW_PAGE;
-    note(page, offset, all - offset);   /* the caller may use all of it */
+    note(page, offset, all - offset); /* the caller may use all of it */
     return all - offset;
 }
 

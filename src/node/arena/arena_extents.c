@@ -46,12 +46,12 @@
 
 #include "node/base/settings.h"
 
-#define SCAN 24                     /* extents looked at for the best fit   */
-#define STEP ((size_t)1 << 20)      /* the table grows by this many bytes   */
-#define TAIL_MIN 16                 /* pages worth cutting off a used block */
-#define SLACK_MIN 512u              /* pages: 2 MiB                         */
-#define SLACK_PART 128              /* of the most that was handed out      */
-#define SCARCE 4                    /* see choose                           */
+#define SCAN 24                /* extents looked at for the best fit */
+#define STEP ((size_t)1 << 20) /* the table grows by this many bytes */
+#define TAIL_MIN 16            /* pages worth cutting off a used block */
+#define SLACK_MIN 512u         /* pages: 2 MiB */
+#define SLACK_PART 128         /* of the most that was handed out */
+#define SCARCE 4               /* see choose */
 
 /* The table ----------------------------------------------------------- */
 
@@ -61,9 +61,9 @@ static bool table_reach(sw_zone_t *z, uint32_t page)
     size_t need = ((size_t)page + 1) * sizeof(sw_page_t);
     if (sw_likely(need <= z->table_ready))
         return true;
-    size_t end = sw_min(sw_round_up(need, STEP),
-                        sw_round_up(((size_t)z->end + 1) * sizeof(sw_page_t),
-                                    SW_PAGE));
+    size_t end = sw_min(
+        sw_round_up(need, STEP),
+        sw_round_up(((size_t)z->end + 1) * sizeof(sw_page_t), SW_PAGE));
     if (!sw_os_map_private((char *)sw_pages + z->table_ready,
                            end - z->table_ready))
         return false;
@@ -196,7 +196,8 @@ static uint32_t choose(const sw_zone_t *z, uint32_t need)
         return used == SW_NO_PAGE ? fresh : used;
     return SW_HEAD_PAGES(sw_page_head(fresh)) <
                    SW_HEAD_PAGES(sw_page_head(used)) / SCARCE
-               ? fresh : used;
+               ? fresh
+               : used;
 }
 
 /* Extents, the lock held ---------------------------------------------- */
@@ -254,7 +255,7 @@ static void put(sw_zone_t *z, uint32_t page, uint32_t pages, sw_dirt_t dirt)
     if (left != SW_NO_PAGE) {
         dirt = joined(dirt_of(left), dirt);
         bin_remove(z, left);
-        sw_page_mark(page, SW_PAGE_INNER, 0);   /* begins no block any more */
+        sw_page_mark(page, SW_PAGE_INNER, 0); /* begins no block any more */
         pages += SW_HEAD_PAGES(sw_page_head(left));
         page = left;
     }
@@ -310,9 +311,10 @@ static uint32_t take(sw_zone_t *z, uint32_t pages, uint32_t align,
     /* Alignment is one of addresses: the base is aligned to huge pages, and
      * larger alignments ask for the address itself. */
     uintptr_t address = (uintptr_t)sw_page_address(page);
-    uint32_t at = page + (uint32_t)((sw_round_up(address, (size_t)align *
-                                                          SW_PAGE) -
-                                     address) / SW_PAGE);
+    uint32_t at = page +
+                  (uint32_t)((sw_round_up(address, (size_t)align * SW_PAGE) -
+                              address) /
+                             SW_PAGE);
     *dirt = all ? dirt_of(page) : clean;
     if (align == 1 && all > pages && at + pages <= dirt->low)
         at = sw_min(dirt->low, page + all - pages);
@@ -372,10 +374,10 @@ static int wipe_locked(const sw_zone_t *z, uint32_t page, uint32_t pages)
 {
     if (!wipe(z, page, pages))
         return 0;
-    return z->kind != SW_ZONE_SHARED &&
-                   sw_os_map_lazy(sw_page_address(page),
-                                  (size_t)pages * SW_PAGE)
-               ? 0 : -1;
+    return z->kind != SW_ZONE_SHARED && sw_os_map_lazy(sw_page_address(page),
+                                                       (size_t)pages * SW_PAGE)
+               ? 0
+               : -1;
 }
 
 static size_t slack(const sw_zone_t *z)
@@ -453,7 +455,9 @@ static void give_back(sw_zone_t *z)
 static void start(sw_zone_t *z, int kind, uint32_t first, uint32_t pages)
 {
     static const pthread_mutex_t fresh = PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP;
-    *z = (sw_zone_t){.kind = kind, .first = first, .end = first + pages,
+    *z = (sw_zone_t){.kind = kind,
+                     .first = first,
+                     .end = first + pages,
                      .table_ready = first * sizeof(sw_page_t),
                      .slack = SLACK_MIN};
     memcpy(&z->lock, &fresh, sizeof z->lock);
@@ -465,8 +469,8 @@ static void start(sw_zone_t *z, int kind, uint32_t first, uint32_t pages)
 bool sw_extents_start(bool shared, uint32_t heap, uint32_t common,
                       uint32_t pages)
 {
-    sw_pages = sw_os_reserve(sw_extents_room((size_t)(common + pages) *
-                                             SW_PAGE), SW_PAGE);
+    sw_pages = sw_os_reserve(
+        sw_extents_room((size_t)(common + pages) * SW_PAGE), SW_PAGE);
     if (!sw_pages)
         return false;
     start(&sw_heap_zone, shared ? SW_ZONE_SHARED : SW_ZONE_PRIVATE, 0, heap);
@@ -592,7 +596,7 @@ void sw_extents_forked(sw_zone_t *z, uint32_t end, bool keep)
 {
     static const pthread_mutex_t fresh = PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP;
     memcpy(&z->lock, &fresh, sizeof fresh);
-    bool empty = z->kind == SW_ZONE_SHARED;     /* free extents were left out */
+    bool empty = z->kind == SW_ZONE_SHARED; /* free extents were left out */
     if (empty)
         z->kind = SW_ZONE_GIVEN;
     z->punching = false;
@@ -617,7 +621,8 @@ void sw_extents_forked(sw_zone_t *z, uint32_t end, bool keep)
             if (SW_HEAD_STATE(right) == SW_PAGE_FREE)
                 next += SW_HEAD_PAGES(right);
             z->out -= cached ? pages : 0;
-            put(z, page, pages, empty ? clean : sw_arena_all_dirty(page, pages));
+            put(z, page, pages,
+                empty ? clean : sw_arena_all_dirty(page, pages));
         }
         page = next;
     }

@@ -68,31 +68,31 @@
 
 #include "node/base/settings.h"
 
-#define CHUNK ((size_t)64 << 20)        /* copied between two heart beats   */
-#define PATIENCE 10000                  /* ms without a beat                */
+#define CHUNK ((size_t)64 << 20) /* copied between two heart beats */
+#define PATIENCE 10000           /* ms without a beat */
 #define STACK ((size_t)256 << 10)
-#define NEAR 16u                        /* pages of a stack                 */
-#define GIVEN ((size_t)4 << 10)         /* of a clone's stack, to begin on  */
+#define NEAR 16u                /* pages of a stack */
+#define GIVEN ((size_t)4 << 10) /* of a clone's stack, to begin on */
 
-#define LOCK_NS 50000000u               /* _Fork waits no longer for a lock */
+#define LOCK_NS 50000000u /* _Fork waits no longer for a lock */
 
 /* A fork under way. */
 typedef struct {
-    sigset_t mask;          /* as it was, and so the state of cancellation  */
+    sigset_t mask; /* as it was, and so the state of cancellation */
     int cancel;
-    bool bare;              /* no fork handlers run                   */
-    bool shares_files;      /* parent and child have one table of files     */
+    bool bare;         /* no fork handlers run */
+    bool shares_files; /* parent and child have one table of files */
     bool locked, copying;
-    bool closed;            /* the descriptor is no longer ours             */
+    bool closed; /* the descriptor is no longer ours */
     int pipe[2];
     uint64_t beats;
     const sw_fork_also_t *also;
 } fork_t;
 
 const sw_fork_also_t *_Atomic sw_fork_also;
-static fork_t handled;                  /* by the handlers, under all locks */
-static fork_t *in;                      /* in the child: its own            */
-static volatile uint64_t *beat_word;    /* the same page, when mapped       */
+static fork_t handled;               /* by the handlers, under all locks */
+static fork_t *in;                   /* in the child: its own */
+static volatile uint64_t *beat_word; /* the same page, when mapped */
 
 static void beat(void)
 {
@@ -104,7 +104,8 @@ static void give_up(const char *why)
 {
     sw_say("a forked child could not copy its memory (%s); it ends here. "
            "Run with STRAIGHTWAY_ARENA=off if the program forks with a large "
-           "heap", why);
+           "heap",
+           why);
     _exit(127);
 }
 
@@ -436,7 +437,7 @@ static void parent(void)
     if (!is_there())
         return;
     int saved = errno;
-    fork_t f = handled;         /* unlocked, it is another fork's */
+    fork_t f = handled; /* unlocked, it is another fork's */
     after(&f, true);
     let_in(&f);
     errno = saved;
@@ -582,7 +583,7 @@ static bool on_shared_thread(uintptr_t *low, uintptr_t *high)
 typedef struct {
     ucontext_t back, apart;
     pid_t (*fork)(void);
-    uintptr_t low, high;        /* of a thread's stack, to become private */
+    uintptr_t low, high; /* of a thread's stack, to become private */
     pid_t pid;
     int error;
 } apart_t;

@@ -12,9 +12,9 @@ bool (*sw_show_barred)(void);
 bool (*sw_show_pinned)(void);
 
 static sw_run_t granted;
-static bool lost;               /* the program has closed our descriptor     */
+static bool lost; /* the program has closed our descriptor */
 
-#define NEAR 16u        /* pages of the stack that this call may write to     */
+#define NEAR 16u /* pages of the stack that this call may write to */
 
 char *sw_run_address(uint64_t page)
 {

@@ -78,7 +78,7 @@ static inline int sw_run_borders(uint64_t first, uint64_t end)
 
 /* What all this needs, with the lock. */
 typedef struct {
-    char *alias;                /* the file, as peers have it; or NULL       */
+    char *alias; /* the file, as peers have it; or NULL */
     int64_t borders;
     sw_show_stats_t stats;
 } sw_showing_t;

@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-static _Atomic bool holds;      /* see sw_show_hold                          */
+static _Atomic bool holds; /* see sw_show_hold */
 
 void sw_show_hold(void)
 {
@@ -61,7 +61,8 @@ static sw_run_t pages_at(const void *p, size_t n)
 {
     uint64_t offset = n ? sw_arena_offset(p, n) : UINT64_MAX;
     return offset == UINT64_MAX || sw_shown_always(offset)
-        ? (sw_run_t){0, 0} : sw_run_of(offset, n);
+               ? (sw_run_t){0, 0}
+               : sw_run_of(offset, n);
 }
 
 void sw_show_hide(void *p, size_t n)
@@ -150,8 +151,7 @@ static bool clear(sw_run_t run)
 static bool stays(uint64_t page)
 {
     return sw_bits_is(SW_BIT_SHOWN, page) &&
-           (sw_bits_is(SW_BIT_FROZEN, page) ||
-            sw_bits_is(SW_BIT_SPOKEN, page));
+           (sw_bits_is(SW_BIT_FROZEN, page) || sw_bits_is(SW_BIT_SPOKEN, page));
 }
 
 /* Private pages are the system's to empty. */

@@ -27,7 +27,7 @@
 
 #define SW_HUGE ((size_t)2 << 20)
 #define SW_NO_PAGE UINT32_MAX
-#define SW_SPAN_MAX ((size_t)321 << 30)     /* of both zones together     */
+#define SW_SPAN_MAX ((size_t)321 << 30) /* of both zones together */
 
 /* Extents ------------------------------------------------------------- */
 
@@ -55,8 +55,8 @@ static inline uint32_t sw_arena_class_up(uint32_t pages)
  * count. `head` holds the state and the extent's length. */
 typedef struct {
     _Atomic uint32_t head;
-    uint32_t dirty;         /* free: pages that may hold old data         */
-    uint32_t next, prev;    /* free: neighbours in the bin                */
+    uint32_t dirty;      /* free: pages that may hold old data */
+    uint32_t next, prev; /* free: neighbours in the bin */
 } sw_page_t;
 
 /* What may be resident of an extent: `count` pages at most, within [low,
@@ -71,19 +71,19 @@ static inline sw_dirt_t sw_arena_all_dirty(uint32_t page, uint32_t pages)
 }
 
 enum {
-    SW_PAGE_INNER,          /* not the first page of anything             */
-    SW_PAGE_TAIL,           /* last page of a free extent                 */
-    SW_PAGE_FREE,           /* first page of a free extent, in a bin      */
-    SW_PAGE_BUSY,           /* free, being given back                     */
-    SW_PAGE_CACHED,         /* a block in some thread's cache             */
-    SW_PAGE_USED,           /* a block the program holds                  */
+    SW_PAGE_INNER,  /* not the first page of anything */
+    SW_PAGE_TAIL,   /* last page of a free extent */
+    SW_PAGE_FREE,   /* first page of a free extent, in a bin */
+    SW_PAGE_BUSY,   /* free, being given back */
+    SW_PAGE_CACHED, /* a block in some thread's cache */
+    SW_PAGE_USED,   /* a block the program holds */
 };
 #define SW_HEAD_SHIFT 28
 #define SW_HEAD(state, pages) ((uint32_t)(state) << SW_HEAD_SHIFT | (pages))
 #define SW_HEAD_STATE(head) ((head) >> SW_HEAD_SHIFT)
 #define SW_HEAD_PAGES(head) ((head) & ((1u << SW_HEAD_SHIFT) - 1))
 
-extern sw_page_t *sw_pages;     /* the records; NULL: no arena            */
+extern sw_page_t *sw_pages; /* the records; NULL: no arena */
 
 static inline uint32_t sw_page_head(uint32_t page)
 {
@@ -121,7 +121,7 @@ static inline size_t sw_extents_room(size_t size)
 typedef enum {
     SW_ZONE_PRIVATE,
     SW_ZONE_SHARED,
-    SW_ZONE_GIVEN,          /* was shared; a forked child's own now */
+    SW_ZONE_GIVEN, /* was shared; a forked child's own now */
 } sw_zone_kind_t;
 
 typedef struct {
@@ -132,17 +132,17 @@ typedef struct {
 typedef struct {
     sw_zone_kind_t kind;
     pthread_mutex_t lock;
-    uint32_t first, end;            /* its pages in the arena               */
+    uint32_t first, end; /* its pages in the arena */
     /* Pages below were handed out once. Written with the lock; free looks
      * without it, at a block that was handed out before. */
     _Atomic uint32_t top;
-    size_t table_ready;             /* the table is mapped up to here       */
-    sw_bins_t bins[2];              /* of clean extents, of dirty ones      */
+    size_t table_ready; /* the table is mapped up to here */
+    sw_bins_t bins[2];  /* of clean extents, of dirty ones */
     bool punching;
-    size_t refused;                 /* pages kept when the system refused   */
-    size_t out, out_peak, kept, given_back;     /* pages */
-    size_t slack;                   /* at least; see arena_extents.c        */
-    size_t since_wider;             /* pages given back since it was less   */
+    size_t refused; /* pages kept when the system refused */
+    size_t out, out_peak, kept, given_back; /* pages */
+    size_t slack;                           /* at least; see arena_extents.c */
+    size_t since_wider; /* pages given back since it was less */
 } sw_zone_t;
 
 extern sw_zone_t sw_heap_zone, sw_common_zone;
@@ -178,7 +178,7 @@ void sw_extents_stats(sw_arena_stats_t *to);
  * extent changes hands except used <-> cached. */
 void sw_extents_lock(void);
 void sw_extents_unlock(void);
-bool sw_extents_try(void);      /* to lock */
+bool sw_extents_try(void); /* to lock */
 /* In the child, whose memory is private now: free extents of what was shared
  * read as zeros, and the caches of the parent's other threads become free
  * (unless `keep`: this thread's cache is not empty). `end`: pages that may be
@@ -208,7 +208,7 @@ void sw_show_start(void);
 bool sw_show_forget(uint32_t page, uint32_t pages);
 void sw_show_lock(void);
 void sw_show_unlock(void);
-bool sw_show_try(void);         /* to lock */
+bool sw_show_try(void); /* to lock */
 /* The first run of shown pages of the file in [*first, end): true, with
  * *first and *pages. */
 bool sw_show_next(uint64_t *first, uint64_t end, uint64_t *pages);

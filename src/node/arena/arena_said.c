@@ -33,13 +33,13 @@
 
 _Atomic bool sw_arena_said_guards;
 _Atomic uintptr_t sw_arena_said_low = UINTPTR_MAX, sw_arena_said_high;
-static _Atomic bool policies;           /* shared pages keep theirs         */
+static _Atomic bool policies; /* shared pages keep theirs */
 
 void sw_arena_said_somewhere(const void *p, size_t n)
 {
     uintptr_t low = atomic_load(&sw_arena_said_low);
-    while ((uintptr_t)p < low &&
-           !atomic_compare_exchange_weak(&sw_arena_said_low, &low, (uintptr_t)p))
+    while ((uintptr_t)p < low && !atomic_compare_exchange_weak(
+                                     &sw_arena_said_low, &low, (uintptr_t)p))
         ;
     uintptr_t high = atomic_load(&sw_arena_said_high);
     while ((uintptr_t)p + n > high &&
@@ -111,20 +111,21 @@ void sw_arena_said_huge(const void *p, size_t n)
 
 void sw_arena_said_protection(const void *p, size_t n, bool open)
 {
-    if (open && !atomic_load_explicit(&sw_arena_said_guards, memory_order_relaxed))
+    if (open &&
+        !atomic_load_explicit(&sw_arena_said_guards, memory_order_relaxed))
         return;
     if (!open && mark(p, n, SW_BIT_SPOKEN, true))
         atomic_store(&sw_arena_said_guards, true);
     mark(p, n, SW_BIT_GUARDED, !open);
 }
 
-size_t sw_arena_said_of_child(const void *p, size_t n, sw_arena_said_child_t what,
-                        bool *done)
+size_t sw_arena_said_of_child(const void *p, size_t n,
+                              sw_arena_said_child_t what, bool *done)
 {
     sw_run_t run;
     int i = 0;
     *done = false;
-    if (sw_arena.fd < 0)                /* all is private */
+    if (sw_arena.fd < 0) /* all is private */
         return n;
     uint64_t offset = sw_arena_offset(p, 1);
     if (offset == UINT64_MAX) {
@@ -144,8 +145,8 @@ size_t sw_arena_said_of_child(const void *p, size_t n, sw_arena_said_child_t wha
     size_t bytes = sw_min(n, pages * SW_PAGE);
     if (!shared)
         return bytes;
-    sw_bit_t bit = what == SW_SAID_WIPE || what == SW_SAID_KEEP
-        ? SW_BIT_WIPED : SW_BIT_ABSENT;
+    sw_bit_t bit = what == SW_SAID_WIPE || what == SW_SAID_KEEP ? SW_BIT_WIPED
+                                                                : SW_BIT_ABSENT;
     mark(p, bytes, bit, what == SW_SAID_WIPE || what == SW_SAID_LEAVE_OUT);
     *done = true;
     return bytes;

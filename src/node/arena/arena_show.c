@@ -33,7 +33,7 @@
 
 #include "node/base/settings.h"
 
-#define STEP ((uint64_t)2048)   /* pages that are there twice meanwhile      */
+#define STEP ((uint64_t)2048) /* pages that are there twice meanwhile */
 #define CREDIT_MAX ((size_t)1 << 30)
 
 const sw_placement_t *sw_show_placement;
@@ -204,8 +204,7 @@ sw_run_t sw_run_inside(const void *p, size_t n, sw_run_t all)
     uintptr_t from = (uintptr_t)p, to = from + n;
     uintptr_t block_end = sw_block_end(p);
     uint64_t low = all.first + (from % SW_PAGE && !block_end);
-    uint64_t high =
-        all.end - (to % SW_PAGE && !(block_end && to >= block_end));
+    uint64_t high = all.end - (to % SW_PAGE && !(block_end && to >= block_end));
     return (sw_run_t){low, sw_max(low, high)};
 }
 
@@ -230,8 +229,7 @@ static bool reach(sw_run_t all, sw_run_t own)
             return false;
         run = own;
     }
-    return ready() &&
-           (sw_run_none(run) || show_pages(run.first, run.end)) &&
+    return ready() && (sw_run_none(run) || show_pages(run.first, run.end)) &&
            (all.first == run.first || back_page(all.first)) &&
            (all.end == run.end || back_page(all.end - 1));
 }
@@ -305,7 +303,7 @@ uint64_t sw_show_whole(const void *p, size_t n)
 /* The ends --------------------------------------------------------------- */
 
 typedef struct {
-    size_t at, bytes;           /* from the beginning of the buffer          */
+    size_t at, bytes; /* from the beginning of the buffer */
 } piece_t;
 
 /* The parts of [p, p+n) in pages that are not shown: at most two. */
@@ -314,8 +312,8 @@ static int ends(size_t n, uint64_t offset, piece_t piece[2])
     uint64_t first = offset / SW_PAGE, last = (offset + n - 1) / SW_PAGE;
     int pieces = 0;
     if (!sw_bits_is(SW_BIT_SHOWN, first))
-        piece[pieces++] = (piece_t){0, sw_min(n, (first + 1) * SW_PAGE -
-                                                     offset)};
+        piece[pieces++] = (piece_t){0,
+                                    sw_min(n, (first + 1) * SW_PAGE - offset)};
     if (last != first && !sw_bits_is(SW_BIT_SHOWN, last))
         piece[pieces++] = (piece_t){last * SW_PAGE - offset,
                                     offset + n - last * SW_PAGE};
@@ -347,10 +345,13 @@ void sw_show_fetch_slow(void *p, size_t n, uint64_t offset)
 void sw_show_start(void)
 {
     sw_shown_from = sw_show_mode == SW_SHOW_EAGER
-        ? 0 : (uint64_t)sw_common_zone.first * SW_PAGE;
+                        ? 0
+                        : (uint64_t)sw_common_zone.first * SW_PAGE;
     sw_shown_bytes = sw_show_mode == SW_SHOW_EAGER
-        ? INT64_MAX
-        : (uint64_t)(sw_common_zone.end - sw_common_zone.first) * SW_PAGE;
+                         ? INT64_MAX
+                         : (uint64_t)(sw_common_zone.end -
+                                      sw_common_zone.first) *
+                               SW_PAGE;
 }
 
 void sw_show_lock(void)

@@ -26,8 +26,8 @@
 
 #include "node/base/settings.h"
 
-#define LIBRARY_MIN ((size_t)1 << 20)   /* static data that is worth it     */
-#define BATCH 4096                      /* pages looked at in one go        */
+#define LIBRARY_MIN ((size_t)1 << 20) /* static data that is worth it */
+#define BATCH 4096                    /* pages looked at in one go */
 
 bool sw_static_always;
 
@@ -57,11 +57,12 @@ static bool starts(const char *name, const char *with)
 static bool foreign(const char *name)
 {
     static const char *const names[] = {
-        "libc.", "libc-", "ld-", "ld.", "libpthread", "libm.", "libm-",
-        "libdl", "librt", "libstdc++", "libgcc_s", "libgfortran", "libmpi",
-        "libpmpi", "libopen-", "libmca", "libstraightway", "libasan",
-        "libtsan", "libubsan", "linux-vdso", "libcuda", "libfabric",
-        "libucp", "libuct", "libucs", "libucm", "libpython",
+        "libc.",      "libc-",          "ld-",       "ld.",     "libpthread",
+        "libm.",      "libm-",          "libdl",     "librt",   "libstdc++",
+        "libgcc_s",   "libgfortran",    "libmpi",    "libpmpi", "libopen-",
+        "libmca",     "libstraightway", "libasan",   "libtsan", "libubsan",
+        "linux-vdso", "libcuda",        "libfabric", "libucp",  "libuct",
+        "libucs",     "libucm",         "libpython",
     };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (starts(name, names[i]))
@@ -78,8 +79,7 @@ static int see_mpi(struct dl_phdr_info *info, size_t size, void *to)
     return 0;
 }
 
-static void add(finder_t *find, uintptr_t start, uintptr_t filed,
-                uintptr_t end)
+static void add(finder_t *find, uintptr_t start, uintptr_t filed, uintptr_t end)
 {
     size_t size = end - start;
     /* Not the object that this code's own data lies in: a forked child
@@ -106,8 +106,8 @@ static int see_object(struct dl_phdr_info *info, size_t ignored, void *to)
     bool program = find->objects++ == 0;
     size_t least = program ? sw_settings.arena_threshold
                            : sw_max(LIBRARY_MIN, sw_settings.arena_threshold);
-    if (!program && (!info->dlpi_name[0] ||
-                     foreign(base_name(info->dlpi_name))))
+    if (!program &&
+        (!info->dlpi_name[0] || foreign(base_name(info->dlpi_name))))
         return 0;
     uintptr_t relro = 0, relro_end = 0;
     for (int i = 0; i < info->dlpi_phnum; i++)
@@ -126,8 +126,8 @@ static int see_object(struct dl_phdr_info *info, size_t ignored, void *to)
             start = sw_round_up(relro_end, SW_PAGE);
         start &= ~(uintptr_t)(SW_PAGE - 1);
         if (start < end && end - start >= least)
-            add(find, start,
-                info->dlpi_addr + part->p_vaddr + part->p_filesz, end);
+            add(find, start, info->dlpi_addr + part->p_vaddr + part->p_filesz,
+                end);
     }
     return 0;
 }
@@ -147,8 +147,9 @@ static bool copy(const sw_arena_range_t *range, uintptr_t filed)
 {
     static unsigned char touched[BATCH];
     uintptr_t start = (uintptr_t)range->start;
-    size_t initialised =
-        filed > start ? sw_min(filed - start, range->size) / SW_PAGE : 0;
+    size_t initialised = filed > start
+                             ? sw_min(filed - start, range->size) / SW_PAGE
+                             : 0;
     size_t pages = range->size / SW_PAGE;
     for (size_t at = 0; at < pages; at += BATCH) {
         size_t n = sw_min(pages - at, BATCH);

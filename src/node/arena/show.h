@@ -34,9 +34,9 @@
 #include "arena.h"
 
 typedef enum {
-    SW_SHOW_LAZY,       /* pages become shared when that is worth it          */
-    SW_SHOW_EAGER,      /* heap and static data are shared from their birth   */
-    SW_SHOW_OFF,        /* they stay private                                  */
+    SW_SHOW_LAZY,  /* pages become shared when that is worth it */
+    SW_SHOW_EAGER, /* heap and static data are shared from their birth */
+    SW_SHOW_OFF,   /* they stay private */
 } sw_show_mode_t;
 
 /* Set by STRAIGHTWAY_SHOW, before the arena starts. */
@@ -92,7 +92,8 @@ static inline uint64_t sw_show(const void *p, size_t n)
 {
     uint64_t offset = sw_arena_offset(p, n);
     return sw_likely(offset == UINT64_MAX || sw_shown_always(offset))
-        ? offset : sw_show_slow(p, n, offset);
+               ? offset
+               : sw_show_slow(p, n, offset);
 }
 
 /* The same for a stretch of which some bytes are not the call's: there is
@@ -101,7 +102,8 @@ static inline uint64_t sw_show_span(const void *p, size_t n)
 {
     uint64_t offset = sw_arena_offset(p, n);
     return sw_likely(offset == UINT64_MAX || sw_shown_always(offset))
-        ? offset : sw_show_span_slow(n, offset);
+               ? offset
+               : sw_show_span_slow(n, offset);
 }
 
 /* After sw_show has found it: let peers see what the owner has written to
@@ -143,7 +145,7 @@ SW_API void sw_show_stack(void *p, size_t n);
  * Something that another page in their place would lose. */
 SW_API void sw_said(const void *p, size_t n);
 SW_API void sw_arena_said_policy(const void *p, size_t n);
-SW_API void sw_arena_said_all(void);          /* of all that is handed out now */
+SW_API void sw_arena_said_all(void); /* of all that is handed out now */
 /* They shall be huge. */
 SW_API void sw_arena_said_huge(const void *p, size_t n);
 /* They have a protection of their own; or they are open again. */
@@ -151,10 +153,13 @@ SW_API void sw_arena_said_protection(const void *p, size_t n, bool open);
 /* What a child is to have there. Of shared pages we see to that: *done. Returns
  * how many bytes from p on that answer is for; p is at a page. */
 typedef enum {
-    SW_SAID_WIPE, SW_SAID_KEEP, SW_SAID_LEAVE_OUT, SW_SAID_TAKE_ALONG,
+    SW_SAID_WIPE,
+    SW_SAID_KEEP,
+    SW_SAID_LEAVE_OUT,
+    SW_SAID_TAKE_ALONG,
 } sw_arena_said_child_t;
-SW_API size_t sw_arena_said_of_child(const void *p, size_t n, sw_arena_said_child_t what,
-                               bool *done);
+SW_API size_t sw_arena_said_of_child(const void *p, size_t n,
+                                     sw_arena_said_child_t what, bool *done);
 /* The program has given their content up (MADV_DONTNEED): pages that are shown
  * become private again, and all read as zeros. */
 SW_API bool sw_show_drop(void *p, size_t n);
@@ -168,18 +173,18 @@ SW_API void sw_show_hide(void *p, size_t n);
  * asked. The profile then sets it to zero, and tells it by call. */
 typedef struct {
     uint64_t nanoseconds;
-    uint64_t again;             /* bytes that had been shown before           */
+    uint64_t again; /* bytes that had been shown before */
 } sw_show_cost_t;
 SW_API extern _Thread_local sw_show_cost_t sw_show_cost
     __attribute__((tls_model("initial-exec")));
 
 /* For --stats and tests. */
 typedef struct {
-    size_t shown;               /* bytes now                                  */
-    uint64_t times, nanoseconds;    /* of showing                             */
-    uint64_t bytes;             /* ever shown                                 */
-    uint64_t again;             /* of these, shown before and freed since     */
-    uint64_t refused;           /* by the system                              */
+    size_t shown;                /* bytes now */
+    uint64_t times, nanoseconds; /* of showing */
+    uint64_t bytes;              /* ever shown */
+    uint64_t again;              /* of these, shown before and freed since */
+    uint64_t refused;            /* by the system */
 } sw_show_stats_t;
 SW_API void sw_show_stats(sw_show_stats_t *to);
 

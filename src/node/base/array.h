@@ -12,8 +12,8 @@
 
 #include "base.h"
 
-#define SW_FEW 12           /* entries that lie on the stack */
-#define SW_FEW_BYTES 256    /* likewise, of an array of bytes */
+#define SW_FEW 12        /* entries that lie on the stack */
+#define SW_FEW_BYTES 256 /* likewise, of an array of bytes */
 
 /* n bytes from the heap, aligned for anything. Ends the job with a message when
  * there are none: the other members are in the collective already. */
@@ -21,13 +21,15 @@ SW_API void *sw_array_memory(size_t n);
 /* `count` zeroed entries of `size` bytes; the caller frees them. Ends the job
  * likewise. */
 SW_API void *sw_array_zeroed(size_t count, size_t size);
-SW_API void sw_array_end(void *array);      /* the address of the pointer */
+SW_API void sw_array_end(void *array); /* the address of the pointer */
 
-#define SW_ARRAY_OF(type, name, few, count)                              \
-    type name##_few[few];                                                \
-    void *name##_many __attribute__((cleanup(sw_array_end))) =           \
-        sw_unlikely((size_t)(count) > (few))                             \
-            ? sw_array_memory((size_t)(count) * sizeof(type)) : NULL;    \
+#define SW_ARRAY_OF(type, name, few, count)                               \
+    type name##_few[few];                                                 \
+    void *name##_many __attribute__((                                     \
+        cleanup(sw_array_end))) = sw_unlikely((size_t)(count) > (few))    \
+                                      ? sw_array_memory((size_t)(count) * \
+                                                        sizeof(type))     \
+                                      : NULL;                             \
     type *const name = name##_many ? (type *)name##_many : name##_few
 
 /* `name`: `count` entries of a type, or bytes. */

@@ -22,7 +22,7 @@
 #define SW_PAIR 128
 #define SW_PAGE 4096
 
-#define sw_likely(x)   __builtin_expect(!!(x), 1)
+#define sw_likely(x) __builtin_expect(!!(x), 1)
 #define sw_unlikely(x) __builtin_expect(!!(x), 0)
 
 /* sw_assert checks an invariant, which a file's head states in prose. A build
@@ -30,10 +30,10 @@
  * message where it is false. Any other build compiles the condition and never
  * evaluates it: it must have no side effects. */
 #ifdef STRAIGHTWAY_ASSERT
-#define sw_assert(condition)                                                \
-    (sw_likely(condition) ? (void)0                                         \
-                          : sw_assert_failed(#condition, __FILE__, __LINE__, \
-                                             __func__))
+#define sw_assert(condition) \
+    (sw_likely(condition)    \
+         ? (void)0           \
+         : sw_assert_failed(#condition, __FILE__, __LINE__, __func__))
 #else
 #define sw_assert(condition) ((void)(false && (condition)))
 #endif
@@ -60,19 +60,28 @@ static inline void sw_prefetch(const void *p, size_t size)
         __builtin_prefetch((const void *)at);
 }
 
-static inline size_t sw_min(size_t a, size_t b) { return a < b ? a : b; }
-static inline size_t sw_max(size_t a, size_t b) { return a > b ? a : b; }
+static inline size_t sw_min(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+static inline size_t sw_max(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
 
 /* Add to a counter and return its new value. Where one thread at a time comes
  * here (`shared` is false), no locked instruction is needed. */
-#define sw_counter_add(at, by, shared, order)                               \
-    ((shared) ? atomic_fetch_add_explicit(at, by, order) + (by)             \
-              : sw_counter_set(at, atomic_load_explicit(                    \
-                    at, memory_order_relaxed) + (by)))
-#define sw_counter_set(at, value) __extension__({                           \
-    __typeof__(value) set_ = (value);                                       \
-    atomic_store_explicit(at, set_, memory_order_release);                  \
-    set_; })
+#define sw_counter_add(at, by, shared, order)                                  \
+    ((shared)                                                                  \
+         ? atomic_fetch_add_explicit(at, by, order) + (by)                     \
+         : sw_counter_set(at, atomic_load_explicit(at, memory_order_relaxed) + \
+                                  (by)))
+#define sw_counter_set(at, value)                              \
+    __extension__({                                            \
+        __typeof__(value) set_ = (value);                      \
+        atomic_store_explicit(at, set_, memory_order_release); \
+        set_;                                                  \
+    })
 
 /* Round n up to a multiple of the power of two `to`. */
 static inline size_t sw_round_up(size_t n, size_t to)

@@ -25,8 +25,8 @@ uint32_t sw_crc32(uint32_t crc, const void *bytes, size_t n)
     const unsigned char *at = bytes;
     crc = ~crc;
     for (; n >= 8; n -= 8, at += 8) {
-        crc ^= (uint32_t)at[0] | (uint32_t)at[1] << 8 |
-               (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
+        crc ^= (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 |
+               (uint32_t)at[3] << 24;
         crc = table[7][crc & 0xff] ^ table[6][crc >> 8 & 0xff] ^
               table[5][crc >> 16 & 0xff] ^ table[4][crc >> 24] ^
               table[3][at[4]] ^ table[2][at[5]] ^ table[1][at[6]] ^

@@ -49,15 +49,15 @@ void sw_say_once(_Atomic bool *said, const char *format, ...)
 
 static void wrong(const char *name, const char *text, const char *wanted)
 {
-    sw_say("%s=%s is not understood: give %s (the default is kept)", name,
-           text, wanted);
+    sw_say("%s=%s is not understood: give %s (the default is kept)", name, text,
+           wanted);
 }
 
 /* -1 where `text` is neither yes nor no. */
 static int truth(const char *text)
 {
-    static const char *const words[] = {"0", "off", "no", "false",
-                                        "1", "on", "yes", "true"};
+    static const char *const words[] = {"0", "off", "no",  "false",
+                                        "1", "on",  "yes", "true"};
     for (int i = 0; i < 8; i++)
         if (!strcasecmp(text, words[i]))
             return i >= 4;
@@ -172,7 +172,7 @@ void sw_settings_load(void)
 {
     const char *text;
 #define SW_SETTING(KIND, field, NAME, value, help) \
-    if ((text = given("STRAIGHTWAY_" #NAME))) \
+    if ((text = given("STRAIGHTWAY_" #NAME)))      \
         read_##KIND("STRAIGHTWAY_" #NAME, text, &sw_settings.field);
 #include "settings.def"
     sw_settings.profile |= sw_settings.trace;
@@ -193,8 +193,8 @@ static void say_old(const char *name, const char *old, const char *kind)
     const char *text = old ? given(name) : NULL;
     if (text && !strcmp(text, old))
         sw_say("%s=%s is now written %s=%s; the next release will not know "
-               "the number", name, text, name,
-               strncmp(kind, "NONE", 4) ? "auto" : "none");
+               "the number",
+               name, text, name, strncmp(kind, "NONE", 4) ? "auto" : "none");
 }
 
 void sw_settings_say_old(void)

@@ -22,25 +22,25 @@
 
 /* The services that can be refused, in the order of sw_os_door_names. */
 typedef enum {
-    SW_DOOR_MEMFD,      /* memfd_create                                 */
-    SW_DOOR_MAP,        /* mmap of shared memory                        */
-    SW_DOOR_PEERFD,     /* opening /proc/PID/fd/N of another process    */
-    SW_DOOR_CMA,        /* process_vm_readv, process_vm_writev          */
-    SW_DOOR_FUTEX,      /* futex wait and wake: wait sleeps its timeout
-                           out, wake does nothing (a lost wake-up)      */
-    SW_DOOR_HUGE,       /* MADV_HUGEPAGE, MADV_POPULATE_WRITE, and
-                           MADV_COLLAPSE                               */
-    SW_DOOR_PUNCH,      /* hole punching                                */
-    SW_DOOR_TOPOLOGY,   /* the machine's tables in /sys                 */
-    SW_DOOR_THREAD,     /* a thread of our own                          */
-    SW_DOOR_PAGE,       /* pages of 4 KiB: they are 64 KiB then         */
-    SW_DOOR_DUMP,       /* MADV_DONTDUMP, MADV_DODUMP                   */
-    SW_DOOR_SHOW,       /* writing private pages to the arena's file    */
-    SW_DOOR_SHARE,      /* mapping the file over them                   */
-    SW_DOOR_LINKER,     /* a look at the dynamic linker's own data      */
-    SW_DOOR_PLACE,      /* a look at which files are mapped where       */
-    SW_DOOR_ROOM,       /* room in the arena's common zone              */
-    SW_DOOR_HEAP,       /* memory for the time of a call (temporary.h)  */
+    SW_DOOR_MEMFD,    /* memfd_create */
+    SW_DOOR_MAP,      /* mmap of shared memory */
+    SW_DOOR_PEERFD,   /* opening /proc/PID/fd/N of another process */
+    SW_DOOR_CMA,      /* process_vm_readv, process_vm_writev */
+    SW_DOOR_FUTEX,    /* futex wait and wake: wait sleeps its timeout
+                           out, wake does nothing (a lost wake-up) */
+    SW_DOOR_HUGE,     /* MADV_HUGEPAGE, MADV_POPULATE_WRITE, and
+                           MADV_COLLAPSE */
+    SW_DOOR_PUNCH,    /* hole punching */
+    SW_DOOR_TOPOLOGY, /* the machine's tables in /sys */
+    SW_DOOR_THREAD,   /* a thread of our own */
+    SW_DOOR_PAGE,     /* pages of 4 KiB: they are 64 KiB then */
+    SW_DOOR_DUMP,     /* MADV_DONTDUMP, MADV_DODUMP */
+    SW_DOOR_SHOW,     /* writing private pages to the arena's file */
+    SW_DOOR_SHARE,    /* mapping the file over them */
+    SW_DOOR_LINKER,   /* a look at the dynamic linker's own data */
+    SW_DOOR_PLACE,    /* a look at which files are mapped where */
+    SW_DOOR_ROOM,     /* room in the arena's common zone */
+    SW_DOOR_HEAP,     /* memory for the time of a call (temporary.h) */
     SW_DOOR_COUNT
 } sw_door_t;
 
@@ -150,7 +150,7 @@ static inline bool sw_same_file(sw_file_id_t a, sw_file_id_t b)
 SW_API int sw_os_touched(const void *at, size_t pages, unsigned char *touched);
 /* A place in a file, alike for all processes that have it mapped. */
 typedef struct {
-    uint64_t device, inode, name, offset;   /* `name`: a hash */
+    uint64_t device, inode, name, offset; /* `name`: a hash */
 } sw_os_place_t;
 /* Where [p, p+n) of a process lies (0: of this one), if it is a shared mapping
  * of one file that the process may read and write. n > 0. */
@@ -158,8 +158,8 @@ SW_API bool sw_os_place(pid_t pid, const void *p, size_t n, sw_os_place_t *to);
 /* Where this process has mapped each of n such places, bytes[i] long; NULL:
  * nowhere. One with bytes[i] == 0 is not looked for. Both read a whole list of
  * mappings. */
-SW_API void sw_os_find_places(const sw_os_place_t *place,
-                              const uint64_t *bytes, int n, void **at);
+SW_API void sw_os_find_places(const sw_os_place_t *place, const uint64_t *bytes,
+                              int n, void **at);
 /* The calling thread's stack, [*low, *high); false if the system does not tell.
  * (The thread may still run on another one: a coroutine's, a signal's.) */
 SW_API bool sw_os_stack(uintptr_t *low, uintptr_t *high);
@@ -171,8 +171,8 @@ SW_API bool sw_os_readable(const void *p);
 SW_API bool sw_os_word_is(const void *p, uint32_t value);
 /* True when [start, start+size) is all private, readable and writable. */
 SW_API bool sw_os_is_private_rw(const void *start, size_t size);
-SW_API size_t sw_os_address_used(void);  /* bytes of address space in use */
-SW_API int sw_os_threads(void);          /* of this process; 0: unknown   */
+SW_API size_t sw_os_address_used(void); /* bytes of address space in use */
+SW_API int sw_os_threads(void);         /* of this process; 0: unknown */
 
 /* Other processes ---------------------------------------------------- */
 
@@ -231,7 +231,7 @@ SW_API const uint64_t *sw_os_linker_data(size_t *words, size_t *list);
 
 /* Time, waiting, the machine ------------------------------------------ */
 
-SW_API uint64_t sw_os_now(void);                 /* monotonic, ns          */
+SW_API uint64_t sw_os_now(void); /* monotonic, ns */
 SW_API void sw_os_yield(void);
 /* Sleep while *word == value, at most `ns`. Shared between processes. */
 SW_API void sw_os_futex_wait(_Atomic uint32_t *word, uint32_t value,
@@ -247,13 +247,13 @@ SW_API int sw_os_thread(pthread_t *thread, void *(*run)(void *));
 SW_API void sw_os_thread_follow(pthread_t thread);
 /* Processors this process may run on, as a bit mask; returns how many there
  * are, at least 1. `words` of 64 bits, at most all: bits beyond are dropped. */
-#define SW_OS_CPU_WORDS 128     /* 8192 processors */
+#define SW_OS_CPU_WORDS 128 /* 8192 processors */
 SW_API int sw_os_affinity(uint64_t *mask, int words);
 /* The same with SW_OS_CPU_WORDS, and next to nothing of the stack. */
 SW_API int sw_os_affinity_all(uint64_t *mask);
-SW_API size_t sw_os_memory_total(void);          /* bytes of RAM, or cgroup */
+SW_API size_t sw_os_memory_total(void); /* bytes of RAM, or cgroup */
 SW_API size_t sw_os_page_size(void);
-SW_API size_t sw_os_address_limit(void);         /* RLIMIT_AS, SIZE_MAX: none */
+SW_API size_t sw_os_address_limit(void); /* RLIMIT_AS, SIZE_MAX: none */
 /* Read a small text file (e.g. under /sys) into `to`; NUL-terminated.
  * Returns its length, or -1. Refused by SW_DOOR_TOPOLOGY. */
 SW_API int sw_os_read_text(const char *path, char *to, size_t room);
@@ -293,7 +293,7 @@ static inline void sw_os_pause(void)
 static inline void sw_os_hand_line(const void *line)
 {
 #if defined(__x86_64__)
-    __asm__ volatile("cldemote %0" :: "m"(*(const char *)line));
+    __asm__ volatile("cldemote %0" ::"m"(*(const char *)line));
 #else
     (void)line;
 #endif

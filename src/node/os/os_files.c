@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 #define PATH_ROOM 4096
-#define TRIES 100               /* another process may make or remove it */
+#define TRIES 100 /* another process may make or remove it */
 
 /* Like open; the umask decides which other users may read the file. Where the
  * process has no descriptor left but may have more, it gets one. */
@@ -65,8 +65,8 @@ static bool is_ours(int fd, const char *path)
         return false;
     if (!(folder.st_mode & (S_IWGRP | S_IWOTH)))
         return true;
-    return file.st_nlink == 1 && (file.st_uid == geteuid() ||
-                                  file.st_uid == folder.st_uid);
+    return file.st_nlink == 1 &&
+           (file.st_uid == geteuid() || file.st_uid == folder.st_uid);
 }
 
 int sw_os_open_append(const char *path)

@@ -43,9 +43,9 @@
 #endif
 
 const char *const sw_os_door_names[SW_DOOR_COUNT] = {
-    "memfd", "map", "peerfd", "cma", "futex", "huge", "punch", "topology",
-    "thread", "page", "dump", "show", "share", "linker", "place",
-    "room", "heap",
+    "memfd", "map",      "peerfd", "cma",  "futex", "huge",
+    "punch", "topology", "thread", "page", "dump",  "show",
+    "share", "linker",   "place",  "room", "heap",
 };
 
 /* The first refused call of each door: 1 = all, 0 = none. Parsed once from
@@ -282,7 +282,7 @@ int sw_os_cma_write(pid_t pid, uint64_t to, const void *from, size_t n)
     return cma(SYS_process_vm_writev, pid, (char *)(uintptr_t)from, &there, 1);
 }
 
-#define PIECES 64           /* of one call */
+#define PIECES 64 /* of one call */
 
 int sw_os_cma_pieces(pid_t pid, bool write, void *local,
                      const sw_os_piece_t *piece, int n)
@@ -298,8 +298,8 @@ int sw_os_cma_pieces(pid_t pid, bool write, void *local,
                                       piece[i + k].bytes};
             bytes += piece[i + k].bytes;
         }
-        result = cma(write ? SYS_process_vm_writev : SYS_process_vm_readv,
-                     pid, at, there, (unsigned long)some);
+        result = cma(write ? SYS_process_vm_writev : SYS_process_vm_readv, pid,
+                     at, there, (unsigned long)some);
         at += bytes;
     }
     return result;
@@ -312,8 +312,7 @@ static int read_stat(char *text, size_t room, char **state)
 {
     int fd = open(text, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
-        return errno == ENOENT && access("/proc/self/stat", F_OK) == 0 ? 0
-                                                                       : -1;
+        return errno == ENOENT && access("/proc/self/stat", F_OK) == 0 ? 0 : -1;
     ssize_t n = read(fd, text, room - 1);
     int error = errno;
     close(fd);
@@ -330,8 +329,7 @@ static int read_stat(char *text, size_t room, char **state)
 int sw_os_thread_sleeps(pid_t pid, pid_t thread)
 {
     char text[1024], *at;
-    snprintf(text, sizeof text, "/proc/%d/task/%d/stat", (int)pid,
-             (int)thread);
+    snprintf(text, sizeof text, "/proc/%d/task/%d/stat", (int)pid, (int)thread);
     int there = read_stat(text, sizeof text, &at);
     return there == 1 ? *at == 'S' || *at == 'D' : there == 0 ? 1 : -1;
 }
@@ -350,9 +348,9 @@ sw_os_core_t sw_os_core(void)
     if (getrusage(RUSAGE_THREAD, &use) ||
         clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ran))
         return (sw_os_core_t){0, 0, 0};
-    return (sw_os_core_t){
-        (uint64_t)ran.tv_sec * 1000000000 + (uint64_t)ran.tv_nsec,
-        (uint64_t)use.ru_nvcsw, (uint64_t)use.ru_nivcsw};
+    return (sw_os_core_t){(uint64_t)ran.tv_sec * 1000000000 +
+                              (uint64_t)ran.tv_nsec,
+                          (uint64_t)use.ru_nvcsw, (uint64_t)use.ru_nivcsw};
 }
 
 pid_t sw_os_thread_id(void)
@@ -401,8 +399,7 @@ void sw_os_yield(void)
 
 void sw_os_futex_wait(_Atomic uint32_t *word, uint32_t value, uint64_t ns)
 {
-    struct timespec t = {(time_t)(ns / 1000000000u),
-                         (long)(ns % 1000000000u)};
+    struct timespec t = {(time_t)(ns / 1000000000u), (long)(ns % 1000000000u)};
     if (sw_unlikely(sw_os_refused(SW_DOOR_FUTEX))) {
         nanosleep(&t, NULL);
         return;
@@ -443,7 +440,7 @@ int sw_os_thread(pthread_t *thread, void *(*run)(void *))
     size_t stack = STACK + sw_round_up(least_stack(&attributes), SW_PAGE);
     int error;
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    do {    /* EINVAL: too small after all */
+    do { /* EINVAL: too small after all */
         pthread_attr_setstacksize(&attributes, stack);
         error = pthread_create(thread, &attributes, run, NULL);
         stack *= 4;
@@ -481,8 +478,8 @@ int sw_os_affinity_all(uint64_t *mask)
 {
     int count = 0;
     memset(mask, 0, SW_OS_CPU_WORDS * 8);
-    if (syscall(SYS_sched_getaffinity, 0L, (size_t)SW_OS_CPU_WORDS * 8,
-                mask) > 0)
+    if (syscall(SYS_sched_getaffinity, 0L, (size_t)SW_OS_CPU_WORDS * 8, mask) >
+        0)
         for (int i = 0; i < SW_OS_CPU_WORDS; i++)
             count += __builtin_popcountll(mask[i]);
     if (!count)

@@ -31,7 +31,8 @@ void *sw_os_map_lazy(void *at, size_t size)
 {
     void *p = mmap(at, size, PROT_READ | PROT_WRITE,
                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE |
-                       (at ? MAP_FIXED : 0), -1, 0);
+                       (at ? MAP_FIXED : 0),
+                   -1, 0);
     return p == MAP_FAILED ? NULL : p;
 }
 
@@ -41,8 +42,7 @@ int sw_os_dump(void *p, size_t size, bool in)
         errno = EINVAL;
         return -1;
     }
-    return (int)syscall(SYS_madvise, p, size,
-                        in ? MADV_DODUMP : MADV_DONTDUMP);
+    return (int)syscall(SYS_madvise, p, size, in ? MADV_DODUMP : MADV_DONTDUMP);
 }
 
 int sw_os_unshare(void *p, size_t size)
@@ -72,8 +72,8 @@ int sw_os_open(void *p, size_t size)
 int sw_os_close(void *p, size_t size)
 {
     void *at = mmap(p, size, PROT_NONE,
-                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED,
-                    -1, 0);
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1,
+                    0);
     return at == MAP_FAILED ? -1 : 0;
 }
 
@@ -93,7 +93,7 @@ int sw_os_show(int fd, void *p, size_t size, size_t offset)
                  MAP_SHARED | MAP_FIXED | MAP_POPULATE | MAP_NORESERVE, fd,
                  (off_t)offset) == p)
             return 0;
-    if (madvise(p, size, MADV_NORMAL) == 0)     /* all of it is still there */
+    if (madvise(p, size, MADV_NORMAL) == 0) /* all of it is still there */
         return -1;
     if (sw_os_map_lazy(p, size) && !sw_os_read_at(fd, p, size, offset))
         return -1;
@@ -176,8 +176,8 @@ void *sw_os_move(void *p, size_t size)
         return NULL;
     /* UCX replaces mremap in libc, by a function without the fifth argument
      * in some versions: the mapping would move to address 0. */
-    if (syscall(SYS_mremap, p, size, size, MREMAP_MAYMOVE | MREMAP_FIXED,
-                to) == (long)(uintptr_t)to)
+    if (syscall(SYS_mremap, p, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, to) ==
+        (long)(uintptr_t)to)
         return to;
     munmap(to, size);
     return NULL;
@@ -191,8 +191,8 @@ int sw_os_move_pages(void *from, void *to, size_t size)
     if (!sw_os_map_lazy(to, size))
         return -1;
     if (syscall(SYS_mremap, from, size, size,
-                MREMAP_MAYMOVE | MREMAP_FIXED | MREMAP_DONTUNMAP, to) !=
-        (long)(uintptr_t)to)
+                MREMAP_MAYMOVE | MREMAP_FIXED | MREMAP_DONTUNMAP,
+                to) != (long)(uintptr_t)to)
         return -1;
     sw_os_map_lazy(from, size);
     return 0;
@@ -321,7 +321,8 @@ static bool next_mapping(lines_t *in, mapping_t *to)
     /* The inode is decimal. Its digits tell files apart as well. */
     int c = next_hex(in, &inode);
     to->place = (sw_os_place_t){.device = (uint64_t)major << 32 | minor,
-                                .inode = inode, .offset = offset};
+                                .inode = inode,
+                                .offset = offset};
     while (c != '\n' && c >= 0) {
         c = next_char(in);
         if (c != ' ')
@@ -364,7 +365,8 @@ bool sw_os_place(pid_t pid, const void *p, size_t n, sw_os_place_t *to)
     if (pid)
         snprintf(path, sizeof path, "/proc/%d/maps", (int)pid);
     lines_t in = {.fd = sw_os_refused(SW_DOOR_PLACE)
-                            ? -1 : open(path, O_RDONLY | O_CLOEXEC)};
+                            ? -1
+                            : open(path, O_RDONLY | O_CLOEXEC)};
     uintptr_t at = (uintptr_t)p;
     mapping_t m = {.high = 0};
     if (in.fd < 0)
@@ -379,8 +381,8 @@ bool sw_os_place(pid_t pid, const void *p, size_t n, sw_os_place_t *to)
     return true;
 }
 
-void sw_os_find_places(const sw_os_place_t *place, const uint64_t *bytes,
-                       int n, void **at)
+void sw_os_find_places(const sw_os_place_t *place, const uint64_t *bytes, int n,
+                       void **at)
 {
     lines_t in = {.fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC)};
     mapping_t m;

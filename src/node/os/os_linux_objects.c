@@ -16,8 +16,8 @@ typedef struct {
     const char *const *stem;
     int n;
     uint64_t loads;
-    int found;                      /* stem[found]                           */
-    char path[PATH_MAX];            /* and where it was loaded from          */
+    int found;           /* stem[found] */
+    char path[PATH_MAX]; /* and where it was loaded from */
 } search_t;
 
 /* One object: note the count, and whether its name is looked for. */

@@ -21,14 +21,14 @@
 #endif
 
 typedef struct {
-    _Atomic pid_t pid;          /* 0: not asked yet */
-    _Atomic uint64_t next;      /* 0: nothing was drawn yet */
+    _Atomic pid_t pid;     /* 0: not asked yet */
+    _Atomic uint64_t next; /* 0: nothing was drawn yet */
 } self_t;
 
 /* As long as a page is, at most. */
 #define ROOM 65536
 
-static self_t unwiped;          /* stands for a page that cannot be had */
+static self_t unwiped; /* stands for a page that cannot be had */
 
 /* Its own system call: the front takes madvise for the program's. */
 static self_t *new_page(void)

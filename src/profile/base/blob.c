@@ -51,8 +51,11 @@ void sw_blob_text(sw_blob_t *b, const char *text)
 /* The length of the well-formed UTF-8 sequence at `s`, 0 if it is none. */
 static int sequence(const unsigned char *s)
 {
-    int n = *s < 0x80 ? 1 : *s >= 0xc2 && *s < 0xe0 ? 2
-          : *s >= 0xe0 && *s < 0xf0 ? 3 : *s >= 0xf0 && *s < 0xf5 ? 4 : 0;
+    int n = *s < 0x80                 ? 1
+            : *s >= 0xc2 && *s < 0xe0 ? 2
+            : *s >= 0xe0 && *s < 0xf0 ? 3
+            : *s >= 0xf0 && *s < 0xf5 ? 4
+                                      : 0;
     for (int i = 1; i < n; i++)
         if ((s[i] & 0xc0) != 0x80)
             return 0;
@@ -73,7 +76,7 @@ void sw_blob_string(sw_blob_t *b, const char *text)
             char pair[2] = {'\\', (char)*s};
             sw_blob_put(b, pair, 2);
         } else if (n == 0 || *s < 0x20) {
-            char code[6] = {'\\', 'u', '0', '0', digits[*s >> 4],
+            char code[6] = {'\\',           'u', '0', '0', digits[*s >> 4],
                             digits[*s & 15]};
             sw_blob_put(b, code, 6);
         } else {

@@ -33,8 +33,7 @@ uint64_t sw_job_epoch(void)
     struct timespec t;
     if (clock_gettime(CLOCK_REALTIME, &t))
         return 0;
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec -
-           sw_os_now();
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec - sw_os_now();
 }
 
 static const char *base_name(const char *path)
@@ -76,8 +75,9 @@ static const char *script(const char *program)
 static void find_program(void)
 {
     int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd < 0 ? -1 : read(fd, sw_job.arguments,
-                                   sizeof sw_job.arguments - 1);
+    ssize_t n = fd < 0
+                    ? -1
+                    : read(fd, sw_job.arguments, sizeof sw_job.arguments - 1);
     if (fd >= 0)
         close(fd);
     sw_job.arguments_bytes = n > 0 ? (uint32_t)n : 0;
@@ -216,7 +216,7 @@ bool sw_job_fall_back(void)
     sw_job.elsewhere = true;
     if (!set_path(other && *other ? other : "/tmp", folder))
         return false;
-    static char private[sizeof sw_job.path];    /* once a process */
+    static char private[sizeof sw_job.path]; /* once a process */
     strcpy(private, sw_job.path);
     return sw_os_private_folder(private) && name_file(private);
 }

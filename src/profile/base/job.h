@@ -10,30 +10,30 @@
 #define SW_JOB_PROCEDURES 1024
 
 typedef struct {
-    const char *const *procedures;  /* their names                         */
+    const char *const *procedures; /* their names */
     /* Told by the room that knows MPI. */
-    int32_t rank, ranks;            /* in MPI_COMM_WORLD                   */
-    int32_t thread_level;           /* MPI's constant's place: 0 to 3      */
+    int32_t rank, ranks;  /* in MPI_COMM_WORLD */
+    int32_t thread_level; /* MPI's constant's place: 0 to 3 */
     int32_t node_number, node_ranks;
     bool accelerated;
-    bool spawned;                   /* by another job's MPI_Comm_spawn     */
+    bool spawned; /* by another job's MPI_Comm_spawn */
     char mpi[256], library[512], flavour[16];
-    uint64_t init_ticks;            /* spent in MPI_Init                   */
-    uint64_t start;                 /* ticks at its end                    */
-    uint64_t stop;                  /* ticks at MPI_Finalize; 0: not yet   */
-    uint64_t own_cost;              /* ns that recording a call takes      */
+    uint64_t init_ticks; /* spent in MPI_Init */
+    uint64_t start;      /* ticks at its end */
+    uint64_t stop;       /* ticks at MPI_Finalize; 0: not yet */
+    uint64_t own_cost;   /* ns that recording a call takes */
     /* Rank 0's, told to the others. */
-    uint64_t began;                 /* seconds since 1970                  */
+    uint64_t began; /* seconds since 1970 */
     char id[64];
-    char path[1024];                /* of the capture                      */
-    bool elsewhere;                 /* in a folder that was made for it    */
+    char path[1024]; /* of the capture */
+    bool elsewhere;  /* in a folder that was made for it */
     /* Found out here. */
     char program[128];
-    char arguments[2048];           /* each ends with '\0'                 */
+    char arguments[2048]; /* each ends with '\0' */
     uint32_t arguments_bytes;
     char node[256];
     int32_t pid, processors, node_processors;
-    uint64_t cpu_before;            /* ns of processor time at the start   */
+    uint64_t cpu_before; /* ns of processor time at the start */
 } sw_job_t;
 
 SW_API extern sw_job_t sw_job;
@@ -41,9 +41,9 @@ SW_API extern sw_job_t sw_job;
 /* Messages that Straightway matches itself, so far. */
 typedef struct {
     uint64_t messages;
-    uint64_t early, early_bytes;    /* of these, before their receives      */
-    uint64_t waiting_most;          /* early ones at a time                 */
-    uint64_t posted_most;           /* receives at a time                   */
+    uint64_t early, early_bytes; /* of these, before their receives */
+    uint64_t waiting_most;       /* early ones at a time */
+    uint64_t posted_most;        /* receives at a time */
 } sw_job_matched_t;
 
 /* Asks the room of messages. Safe in a signal handler. NULL: it matches none.

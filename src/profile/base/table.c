@@ -64,8 +64,8 @@ void *sw_table_new(sw_table_t *t)
         return NULL;
     char *chunk = atomic_load_explicit(&t->chunk[c], memory_order_relaxed);
     if (!chunk) {
-        chunk = sw_os_map_lazy(NULL, sw_round_up((size_t)t->width << log,
-                                                 SW_PAGE));
+        chunk = sw_os_map_lazy(NULL,
+                               sw_round_up((size_t)t->width << log, SW_PAGE));
         if (!chunk)
             return NULL;
         atomic_store_explicit(&t->chunk[c], chunk, memory_order_relaxed);
@@ -94,8 +94,8 @@ static sw_index_t *roomy(sw_table_t *t, uint32_t rows)
     sw_assert(!old || rows <= old->mask);
     uint32_t slots = old ? 2 * (old->mask + 1) : INDEX_FIRST;
     sw_index_t *index = sw_os_map_lazy(
-        NULL, sw_round_up(sizeof *index + slots * sizeof *index->slot,
-                          SW_PAGE));
+        NULL,
+        sw_round_up(sizeof *index + slots * sizeof *index->slot, SW_PAGE));
     if (!index)
         return NULL;
     index->mask = slots - 1;

@@ -19,23 +19,23 @@
 
 #include "node/base/base.h"
 
-#define SW_TABLE_FIRST 8        /* the first chunk has 2^8 rows */
-#define SW_TABLE_CHUNKS 16      /* room for 2^24 - 2^8 rows     */
+#define SW_TABLE_FIRST 8   /* the first chunk has 2^8 rows */
+#define SW_TABLE_CHUNKS 16 /* room for 2^24 - 2^8 rows */
 
 typedef struct {
-    uint32_t mask;              /* slots - 1 */
-    _Atomic uint64_t slot[];    /* upper half of the hash, row; 0: empty */
+    uint32_t mask;           /* slots - 1 */
+    _Atomic uint64_t slot[]; /* upper half of the hash, row; 0: empty */
 } sw_index_t;
 
 typedef struct {
-    uint32_t width;             /* bytes of a row */
-    uint32_t limit;             /* no more rows than this */
+    uint32_t width; /* bytes of a row */
+    uint32_t limit; /* no more rows than this */
     _Atomic uint32_t rows;
     _Atomic(sw_index_t *) index;
     _Atomic(char *) chunk[SW_TABLE_CHUNKS];
 } sw_table_t;
 
-#define SW_TABLE(type, most) { .width = sizeof(type), .limit = (most) }
+#define SW_TABLE(type, most) {.width = sizeof(type), .limit = (most)}
 
 static inline uint32_t sw_table_rows(const sw_table_t *t)
 {
@@ -63,8 +63,8 @@ typedef struct {
 
 static inline sw_find_t sw_table_find(const sw_table_t *t, uint64_t hash)
 {
-    return (sw_find_t){ atomic_load_explicit(&t->index, memory_order_acquire),
-                        (uint32_t)(hash >> 32), (uint32_t)(hash >> 32) };
+    return (sw_find_t){atomic_load_explicit(&t->index, memory_order_acquire),
+                       (uint32_t)(hash >> 32), (uint32_t)(hash >> 32)};
 }
 
 static inline uint32_t sw_table_next(sw_find_t *find)

@@ -27,8 +27,7 @@ static sw_units_t whole(uint64_t value, const char *unit)
             to.text[at++] = ',';
         to.text[at++] = digits[i];
     }
-    snprintf(to.text + at, sizeof to.text - at, "%s%s", *unit ? " " : "",
-             unit);
+    snprintf(to.text + at, sizeof to.text - at, "%s%s", *unit ? " " : "", unit);
     return to;
 }
 
@@ -40,8 +39,10 @@ static sw_units_t scaled(double value, const char *unit)
 
 sw_units_t sw_units_duration(double ns)
 {
-    static const struct { double ns; const char *name; } units[] = {
-        {1e9, "s"}, {1e6, "ms"}, {1e3, "us"}};
+    static const struct {
+        double ns;
+        const char *name;
+    } units[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}};
     for (int i = 0; i < 3; i++)
         if (ns >= 0.9995 * units[i].ns)
             return scaled(ns / units[i].ns, units[i].name);
@@ -53,8 +54,8 @@ sw_units_t sw_units_share(double part)
     sw_units_t to;
     double percent = 100 * part;
     if (percent <= 0 || percent >= 99.95)
-        snprintf(to.text, sizeof to.text, "%.0f %%", percent <= 0 ? 0.0
-                                                                  : percent);
+        snprintf(to.text, sizeof to.text, "%.0f %%",
+                 percent <= 0 ? 0.0 : percent);
     else if (percent < 0.01)
         strcpy(to.text, "<0.01 %");
     else
@@ -65,9 +66,14 @@ sw_units_t sw_units_share(double part)
 
 sw_units_t sw_units_number(uint64_t count)
 {
-    static const struct { double least, unit; const char *name; } units[] = {
-        {1e15, 1e15, "P"}, {1e12, 1e12, "T"}, {1e9, 1e9, "G"},
-        {1e6, 1e6, "M"}, {1e4, 1e3, "k"}};
+    static const struct {
+        double least, unit;
+        const char *name;
+    } units[] = {{1e15, 1e15, "P"},
+                 {1e12, 1e12, "T"},
+                 {1e9, 1e9, "G"},
+                 {1e6, 1e6, "M"},
+                 {1e4, 1e3, "k"}};
     for (int i = 0; i < 5; i++)
         if ((double)count >= units[i].least)
             return scaled((double)count / units[i].unit, units[i].name);

@@ -16,8 +16,8 @@ typedef struct {
     char text[SW_UNITS_TEXT];
 } sw_units_t;
 
-SW_API sw_units_t sw_units_duration(double ns);     /* 1.23 s, 45.6 ms    */
-SW_API sw_units_t sw_units_share(double part);      /* 12.3 %, of 0.123   */
-SW_API sw_units_t sw_units_number(uint64_t count);  /* 950, 12.3 k, 4.5 M */
+SW_API sw_units_t sw_units_duration(double ns);    /* 1.23 s, 45.6 ms */
+SW_API sw_units_t sw_units_share(double part);     /* 12.3 %, of 0.123 */
+SW_API sw_units_t sw_units_number(uint64_t count); /* 950, 12.3 k, 4.5 M */
 
 #endif

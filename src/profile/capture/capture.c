@@ -26,8 +26,8 @@
 
 /* Lists ------------------------------------------------------------------- */
 
-static void list_ranks(sw_blob_t *text, const char *name,
-                       const int32_t *ranks, uint32_t n)
+static void list_ranks(sw_blob_t *text, const char *name, const int32_t *ranks,
+                       uint32_t n)
 {
     sw_blob_text(text, name);
     for (uint32_t i = 0; i < n; i++) {
@@ -104,7 +104,8 @@ static void list_regions(sw_blob_t *text)
                        "\"time\": 0}, ");
     for (uint32_t i = 1; i < n; i++) {
         const sw_region_t *r = sw_region(i);
-        uint64_t since = sw_record_seen(&r->since), ticks = sw_record_seen(&r->ticks);
+        uint64_t since = sw_record_seen(&r->since),
+                 ticks = sw_record_seen(&r->ticks);
         if (since)
             ticks += now - since;
         sw_blob_text(text, "{");
@@ -221,15 +222,31 @@ static void call_row(sw_columns_t *calls, sw_columns_t *times,
     if (!*procedure)
         *procedure = ++procedures->count;
     const uint64_t row[] = {
-        recorder->number, *procedure, r->key.site, r->key.communicator,
-        r->key.datatype, r->key.operation, r->key.region, r->key.bin,
-        r->key.root, n, sw_record_seen(&r->errors), sw_record_seen(&r->time),
-        sw_record_seen(&r->shortest), sw_record_seen(&r->longest), sw_record_seen(&r->sent),
-        sw_record_seen(&r->received), sw_record_seen(&r->smallest), sw_record_seen(&r->largest),
+        recorder->number,
+        *procedure,
+        r->key.site,
+        r->key.communicator,
+        r->key.datatype,
+        r->key.operation,
+        r->key.region,
+        r->key.bin,
+        r->key.root,
+        n,
+        sw_record_seen(&r->errors),
+        sw_record_seen(&r->time),
+        sw_record_seen(&r->shortest),
+        sw_record_seen(&r->longest),
+        sw_record_seen(&r->sent),
+        sw_record_seen(&r->received),
+        sw_record_seen(&r->smallest),
+        sw_record_seen(&r->largest),
         atomic_load_explicit((_Atomic uint32_t *)(uintptr_t)&r->number,
                              memory_order_relaxed),
-        sw_record_seen(&r->probed), sw_record_seen(&r->waited), sw_record_seen(&r->showing),
-        sw_record_seen(&r->shown_again), sw_record_seen(&r->sent_between),
+        sw_record_seen(&r->probed),
+        sw_record_seen(&r->waited),
+        sw_record_seen(&r->showing),
+        sw_record_seen(&r->shown_again),
+        sw_record_seen(&r->sent_between),
         sw_record_seen(&r->received_between)};
     for (uint64_t b = 0; b < SW_RECORD_BUCKETS; b++) {
         uint32_t count = atomic_load_explicit(
@@ -245,11 +262,11 @@ static void recorder_rows(sw_columns_t *calls, sw_columns_t *times,
                           procedures_t *procedures, const sw_recorder_t *r)
 {
     uint32_t size = __atomic_load_n(&r->records.size, __ATOMIC_ACQUIRE);
-    _Atomic(sw_record_t *) *at =
-        __atomic_load_n(&r->records.at, __ATOMIC_ACQUIRE);
+    _Atomic(sw_record_t *) *at = __atomic_load_n(&r->records.at,
+                                                 __ATOMIC_ACQUIRE);
     for (uint32_t i = 0; i < size; i++) {
-        const sw_record_t *record =
-            atomic_load_explicit(&at[i], memory_order_acquire);
+        const sw_record_t *record = atomic_load_explicit(&at[i],
+                                                         memory_order_acquire);
         if (record)
             call_row(calls, times, procedures, r, record);
     }
@@ -261,10 +278,9 @@ static void peer_rows(sw_columns_t *table)
     for (uint64_t kind = 0; kind < SW_PEERS_KINDS; kind++)
         for (uint64_t peer = 0; peer < sw_peers_ranks; peer++) {
             uint64_t row[6] = {kind, peer};
-            for (const sw_recorder_t *r = sw_recorder_first(); r;
-                 r = r->next) {
-                const sw_peer_sum_t *of =
-                    __atomic_load_n(&r->peers.of[kind], __ATOMIC_ACQUIRE);
+            for (const sw_recorder_t *r = sw_recorder_first(); r; r = r->next) {
+                const sw_peer_sum_t *of = __atomic_load_n(&r->peers.of[kind],
+                                                          __ATOMIC_ACQUIRE);
                 if (!of)
                     continue;
                 row[2] += sw_record_seen(&of[peer].sent_messages);
@@ -292,17 +308,40 @@ static void list_procedures(sw_blob_t *text, const procedures_t *procedures)
 
 static void put_calls(sw_blob_t *text, sw_blob_t *tables, sw_blob_t *columns)
 {
-    static const char *const call_names[] = {
-        "thread", "procedure", "site", "communicator", "datatype",
-        "operation", "region", "size_bin", "root", "calls", "errors", "time",
-        "min_time", "max_time", "sent", "received", "min_size", "max_size",
-        "record", "probed", "waited", "showing", "shown_again",
-        "sent_between", "received_between", NULL};
-    static const char *const time_names[] = {"record", "bucket", "count",
+    static const char *const call_names[] = {"thread",
+                                             "procedure",
+                                             "site",
+                                             "communicator",
+                                             "datatype",
+                                             "operation",
+                                             "region",
+                                             "size_bin",
+                                             "root",
+                                             "calls",
+                                             "errors",
+                                             "time",
+                                             "min_time",
+                                             "max_time",
+                                             "sent",
+                                             "received",
+                                             "min_size",
+                                             "max_size",
+                                             "record",
+                                             "probed",
+                                             "waited",
+                                             "showing",
+                                             "shown_again",
+                                             "sent_between",
+                                             "received_between",
                                              NULL};
-    static const char *const peer_names[] = {
-        "kind", "peer", "sent_messages", "sent_bytes", "received_messages",
-        "received_bytes", NULL};
+    static const char *const time_names[] = {"record", "bucket", "count", NULL};
+    static const char *const peer_names[] = {"kind",
+                                             "peer",
+                                             "sent_messages",
+                                             "sent_bytes",
+                                             "received_messages",
+                                             "received_bytes",
+                                             NULL};
     procedures_t procedures = {.count = 0};
     sw_columns_t calls = sw_columns_begin(tables, columns, call_names);
     sw_columns_t times = sw_columns_begin(tables, columns, time_names);

@@ -4,7 +4,7 @@
 #include "columns.h"
 
 sw_columns_t sw_columns_begin(sw_blob_t *text, sw_blob_t *columns,
-                           const char *const *names)
+                              const char *const *names)
 {
     sw_columns_t t = {.text = text, .columns = columns, .names = names};
     while (names[t.width])
@@ -44,8 +44,8 @@ void sw_columns_end(sw_columns_t *t, const char *name)
         sw_blob_text(t->text, "], ");
         for (size_t r = 0; r < t->count && width; r++)
             for (unsigned b = 0; b < width; b++) {
-                unsigned char byte =
-                    (unsigned char)(at[r * t->width + c] >> 8 * b);
+                unsigned char byte = (unsigned char)(at[r * t->width + c] >>
+                                                     8 * b);
                 sw_blob_put(t->columns, &byte, 1);
             }
     }

@@ -8,10 +8,10 @@
 #include "profile/base/blob.h"
 
 typedef struct {
-    sw_blob_t *text, *columns;  /* what describes it, and its numbers */
-    const char *const *names;   /* of the columns, NULL-ended         */
-    unsigned width;             /* how many                           */
-    sw_blob_t rows;             /* of 64-bit numbers                  */
+    sw_blob_t *text, *columns; /* what describes it, and its numbers */
+    const char *const *names;  /* of the columns, NULL-ended */
+    unsigned width;            /* how many */
+    sw_blob_t rows;            /* of 64-bit numbers */
     size_t count;
 } sw_columns_t;
 

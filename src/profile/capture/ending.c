@@ -15,28 +15,28 @@
 #include <unistd.h>
 
 /* Other processes end a program by these, unless it handles them. */
-static const int requests[] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGXCPU,
+static const int requests[] = {SIGTERM, SIGINT,  SIGHUP,  SIGQUIT, SIGXCPU,
                                SIGXFSZ, SIGUSR1, SIGUSR2, SIGALRM};
 /* A program's own faults raise these. */
-static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS,
-                             SIGTRAP};
+static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL,
+                             SIGABRT, SIGSYS, SIGTRAP};
 
 static struct sigaction before[65];
-static _Atomic pid_t watched;           /* the process; 0: none watches */
+static _Atomic pid_t watched; /* the process; 0: none watches */
 static _Atomic bool ending;
 
 static const char *why(sw_end_t end, int signal)
 {
     return end == SW_END_ABORT  ? "MPI_Abort"
            : end == SW_END_EXIT ? "exit"
-           : end == SW_END_EXEC ? "exec" : strsignal(signal);
+           : end == SW_END_EXEC ? "exec"
+                                : strsignal(signal);
 }
 
 static void write_block(sw_end_t end, int signal)
 {
     sw_blob_t block;
-    if (atomic_load(&watched) != getpid() ||
-        atomic_exchange(&ending, true))
+    if (atomic_load(&watched) != getpid() || atomic_exchange(&ending, true))
         return;
     sw_recording_set(SW_RECORDING_OFF);
     sw_recorder_close_tracers();
@@ -44,14 +44,15 @@ static void write_block(sw_end_t end, int signal)
     if (!made)
         sw_say("rank %d: no memory left to write its profile", sw_job.rank);
     else if (sw_capture_append(sw_job.path, &block))
-        sw_say("rank %d: its profile cannot be written to %s: %s",
-               sw_job.rank, sw_job.path, strerror(errno));
+        sw_say("rank %d: its profile cannot be written to %s: %s", sw_job.rank,
+               sw_job.path, strerror(errno));
     else
         sw_say("rank %d ended before MPI_Finalize (%s); its profile is in %s"
                "\nstraightway: to see it: straightway report %s%s%s%s",
                sw_job.rank, why(end, signal), sw_job.path, sw_job.path,
                sw_tracing ? "\nstraightway: to see each call: straightway "
-                            "report " : "",
+                            "report "
+                          : "",
                sw_tracing ? sw_job.path : "", sw_tracing ? " --perfetto" : "");
 }
 
@@ -72,13 +73,12 @@ static void handle(int signal, siginfo_t *info, void *context)
 
 static void watch(int signal, bool even_if_handled)
 {
-    struct sigaction now, ours = {.sa_sigaction = handle,
-                                  .sa_flags = SA_SIGINFO | SA_ONSTACK};
+    struct sigaction now,
+        ours = {.sa_sigaction = handle, .sa_flags = SA_SIGINFO | SA_ONSTACK};
     sigfillset(&ours.sa_mask);
     if (sigaction(signal, NULL, &now))
         return;
-    bool is_default = !(now.sa_flags & SA_SIGINFO) &&
-                      now.sa_handler == SIG_DFL;
+    bool is_default = !(now.sa_flags & SA_SIGINFO) && now.sa_handler == SIG_DFL;
     if (!is_default && (!even_if_handled || (!(now.sa_flags & SA_SIGINFO) &&
                                              now.sa_handler == SIG_IGN)))
         return;

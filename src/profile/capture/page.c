@@ -17,11 +17,11 @@
 #include <unistd.h>
 
 /* The child is no part of the job, and not preloaded. */
-static const char *const without[] = {"LD_PRELOAD=", "STRAIGHTWAY_PROFILE=",
-                                      NULL};
+static const char *const without[] = {
+    "LD_PRELOAD=", "STRAIGHTWAY_PROFILE=", NULL};
 
 static char *command;
-static char folder[4096];       /* of the start; "": not known */
+static char folder[4096]; /* of the start; "": not known */
 
 void sw_profile_page_prepare(void)
 {
@@ -33,8 +33,9 @@ void sw_profile_page_prepare(void)
 /* Run `straightway report` with an option. Returns whether it succeeded. */
 static bool report(const char *option)
 {
-    char *const argv[] = {command, "report", (char *)(uintptr_t)option,
-                          "--seen-from", folder, sw_job.path, NULL};
+    char *const argv[] = {command,       "report", (char *)(uintptr_t)option,
+                          "--seen-from", folder,   sw_job.path,
+                          NULL};
     char **env = sw_os_environment_without(without);
     pid_t child;
     posix_spawn_file_actions_t actions;
@@ -58,7 +59,8 @@ static const char *seen(void)
 {
     size_t n = strlen(folder);
     return n && !strncmp(sw_job.path, folder, n) && sw_job.path[n] == '/'
-               ? sw_job.path + n + 1 : sw_job.path;
+               ? sw_job.path + n + 1
+               : sw_job.path;
 }
 
 void sw_profile_page(void)

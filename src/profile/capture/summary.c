@@ -16,14 +16,14 @@
 #include <unistd.h>
 
 #define WIDTH 80
-#define ROWS 5              /* procedures on the page */
+#define ROWS 5 /* procedures on the page */
 
 /* By procedure, while rank 0 adds up; also each rank's own sums. */
 static sw_summary_row_t sums[SW_JOB_PROCEDURES];
 
 static struct {
     uint64_t ranks, last_node, wall, elapsed;
-    double least, most;     /* shares of communication */
+    double least, most; /* shares of communication */
     uint64_t least_rank, most_rank;
 } all;
 
@@ -51,11 +51,11 @@ static uint64_t each_record(void (*row)(const sw_record_t *))
     for (const sw_recorder_t *r = sw_recorder_first(); r; r = r->next) {
         bool called = false;
         uint32_t size = __atomic_load_n(&r->records.size, __ATOMIC_ACQUIRE);
-        _Atomic(sw_record_t *) *at =
-            __atomic_load_n(&r->records.at, __ATOMIC_ACQUIRE);
+        _Atomic(sw_record_t *) *at = __atomic_load_n(&r->records.at,
+                                                     __ATOMIC_ACQUIRE);
         for (uint32_t i = 0; i < size; i++) {
-            const sw_record_t *record =
-                atomic_load_explicit(&at[i], memory_order_acquire);
+            const sw_record_t *record = atomic_load_explicit(
+                &at[i], memory_order_acquire);
             if (record && sw_record_seen(&record->calls)) {
                 row(record);
                 called = true;
@@ -83,9 +83,11 @@ static void add_record(const sw_record_t *r)
 static void add_waiting(const sw_record_t *r)
 {
     sw_summary_row_t *sum = &sums[r->key.procedure];
-    uint64_t time = sw_record_seen(&r->time), probed = sw_record_seen(&r->probed);
+    uint64_t time = sw_record_seen(&r->time),
+             probed = sw_record_seen(&r->probed);
     if (probed)
-        sum->waiting += part_waited((double)time, sw_record_seen(&r->waited), probed);
+        sum->waiting += part_waited((double)time, sw_record_seen(&r->waited),
+                                    probed);
     else if (sum->probed)
         sum->waiting += part_waited((double)time, sum->waited, sum->probed);
     else
@@ -98,10 +100,11 @@ void sw_summary_make(sw_blob_t *to)
     uint64_t threads = each_record(add_record);
     each_record(add_waiting);
     uint64_t in_mpi = 0;
-    sw_summary_row_t me = {.of = {
-        .mark = SW_JOB_PROCEDURES, .rank = (uint64_t)sw_job.rank,
-        .node = (uint64_t)sw_job.node_number,
-        .wall = sw_clock_time(sw_job.stop) - sw_clock_time(sw_job.start)}};
+    sw_summary_row_t me = {.of = {.mark = SW_JOB_PROCEDURES,
+                                  .rank = (uint64_t)sw_job.rank,
+                                  .node = (uint64_t)sw_job.node_number,
+                                  .wall = sw_clock_time(sw_job.stop) -
+                                          sw_clock_time(sw_job.start)}};
     for (uint64_t p = 0; p < SW_JOB_PROCEDURES; p++) {
         sums[p].procedure = p;
         in_mpi += sums[p].time;
@@ -120,8 +123,9 @@ void sw_summary_make(sw_blob_t *to)
 
 static void add_rank(const sw_summary_row_t *row)
 {
-    double share = row->of.elapsed ? (double)row->of.communication /
-                                     (double)row->of.elapsed : 0;
+    double share = row->of.elapsed
+                       ? (double)row->of.communication / (double)row->of.elapsed
+                       : 0;
     if (!all.ranks || share < all.least) {
         all.least = share;
         all.least_rank = row->of.rank;
@@ -192,8 +196,8 @@ static void put_head(sw_blob_t *page)
     uint64_t nodes = all.last_node + 1;
     int n = snprintf(right, sizeof right, "%s rank%s on %s node%s, %s",
                      sw_units_number((uint64_t)sw_job.ranks).text,
-                     sw_job.ranks == 1 ? "" : "s",
-                     sw_units_number(nodes).text, nodes == 1 ? "" : "s",
+                     sw_job.ranks == 1 ? "" : "s", sw_units_number(nodes).text,
+                     nodes == 1 ? "" : "s",
                      sw_units_duration((double)all.wall).text);
     int room = WIDTH - 2 - n;
     put(page, "\n%-*.*s  %s\n", room, room, command, right);
@@ -217,7 +221,8 @@ static void put_cost(sw_blob_t *page)
         }
     }
     char first[2 * WIDTH], rest[WIDTH], files_too[WIDTH] = "";
-    int n = snprintf(first, sizeof first, "Communication %s of the time: "
+    int n = snprintf(first, sizeof first,
+                     "Communication %s of the time: "
                      "waiting %s, moving %s;",
                      sw_units_share((double)time / elapsed).text,
                      sw_units_share(waiting / elapsed).text,
@@ -225,14 +230,17 @@ static void put_cost(sw_blob_t *page)
     if (any_file)
         snprintf(files_too, sizeof files_too, "; I/O %s",
                  sw_units_share((double)files / elapsed).text);
-    n += snprintf(rest, sizeof rest, "compute %s%s.",
-                  sw_units_share(((double)all.elapsed - (double)(time + files))
-                                 / elapsed).text, files_too);
+    n += snprintf(
+        rest, sizeof rest, "compute %s%s.",
+        sw_units_share(((double)all.elapsed - (double)(time + files)) / elapsed)
+            .text,
+        files_too);
     put(page, "%s%c%s\n", first, n < WIDTH ? ' ' : '\n', rest);
     if (all.ranks > 1)
-        put(page, "Communication of a rank: %s (rank %llu) to %s (rank %llu)"
-            "\n", sw_units_share(all.least).text,
-            (unsigned long long)all.least_rank,
+        put(page,
+            "Communication of a rank: %s (rank %llu) to %s (rank %llu)"
+            "\n",
+            sw_units_share(all.least).text, (unsigned long long)all.least_rank,
             sw_units_share(all.most).text, (unsigned long long)all.most_rank);
 }
 
@@ -304,11 +312,11 @@ void sw_summary_print(const char *path)
         put_operations(&page);
     else
         put(&page, "No MPI call was recorded between MPI_Init and "
-            "MPI_Finalize.\n");
+                   "MPI_Finalize.\n");
     /* Users copy a path: no width cuts it. */
-    const char *const more[][2] = {
-        {"Call sites and findings", ""}, {"In a browser", " --html"},
-        {"Each call", " --perfetto"}};
+    const char *const more[][2] = {{"Call sites and findings", ""},
+                                   {"In a browser", " --html"},
+                                   {"Each call", " --perfetto"}};
     put(&page, "\n");
     for (int i = 0; i < (sw_tracing ? 3 : 2); i++) {
         put(&page, "%s: straightway report ", more[i][0]);

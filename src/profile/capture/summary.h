@@ -21,16 +21,16 @@ typedef union {
     struct {
         uint64_t procedure;
         uint64_t calls, errors, time;
-        double waiting;             /* of `time`, where that is known      */
-        uint64_t unknown;           /* of `time`: no call of it was looked
-                                     * at, nor of the rank's procedure     */
-        uint64_t probed, waited;    /* of all calls looked at              */
+        double waiting;          /* of `time`, where that is known */
+        uint64_t unknown;        /* of `time`: no call of it was looked
+                                     * at, nor of the rank's procedure */
+        uint64_t probed, waited; /* of all calls looked at */
     };
     struct {
         uint64_t mark;
         uint64_t rank, node, wall;
-        uint64_t elapsed;           /* of all threads                      */
-        uint64_t communication;     /* time in MPI without files           */
+        uint64_t elapsed;       /* of all threads */
+        uint64_t communication; /* time in MPI without files */
         uint64_t unused[2];
     } of;
 } sw_summary_row_t;

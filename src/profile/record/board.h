@@ -70,8 +70,8 @@ static inline void sw_board_post(sw_board_t *board, uint64_t key,
  * fence pairs with the owner's release fence). */
 static inline uint64_t sw_board_look(const sw_board_t *board, uint64_t key)
 {
-    sw_stamp_t *s = (sw_stamp_t *)(uintptr_t)
-        &board->stamp[key % SW_BOARD_PLACES];
+    sw_stamp_t *s = (sw_stamp_t *)(uintptr_t)&board
+                        ->stamp[key % SW_BOARD_PLACES];
     if (atomic_load_explicit(&s->key, memory_order_acquire) != key)
         return 0;
     uint64_t ticks = atomic_load_explicit(&s->ticks, memory_order_relaxed);

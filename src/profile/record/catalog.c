@@ -63,8 +63,7 @@ static uint16_t add(sw_catalog_kind_t kind, const sw_catalog_entry_t *entry)
     return (uint16_t)number;
 }
 
-uint16_t sw_catalog_add(sw_catalog_kind_t kind,
-                        const sw_catalog_entry_t *entry)
+uint16_t sw_catalog_add(sw_catalog_kind_t kind, const sw_catalog_entry_t *entry)
 {
     pthread_mutex_lock(&lock);
     uint16_t number = add(kind, entry);
@@ -98,8 +97,7 @@ void sw_catalog_neighbours(uint16_t number,
                            const sw_catalog_neighbours_t *neighbours)
 {
     pthread_mutex_lock(&lock);
-    if (sw_catalog(SW_CATALOG_COMMUNICATORS, number) &&
-        number < SW_CATALOG_MAX)
+    if (sw_catalog(SW_CATALOG_COMMUNICATORS, number) && number < SW_CATALOG_MAX)
         entry_at(SW_CATALOG_COMMUNICATORS, number)->neighbours = neighbours;
     pthread_mutex_unlock(&lock);
 }

@@ -29,13 +29,13 @@ typedef struct {
 
 typedef struct {
     char name[SW_CATALOG_NAME];
-    uint64_t size;          /* datatype: bytes; communicator: members     */
+    uint64_t size; /* datatype: bytes; communicator: members */
     /* Of communicators. */
-    uint64_t id;            /* alike on all members; 0: not known         */
+    uint64_t id; /* alike on all members; 0: not known */
     int32_t rank, remote_size;
     const int32_t *members; /* pairs: first and last rank in MPI_COMM_WORLD */
-    uint32_t ranges;        /* pairs; 0: not known                        */
-    const sw_catalog_neighbours_t *_Atomic neighbours;  /* NULL: not known */
+    uint32_t ranges;        /* pairs; 0: not known */
+    const sw_catalog_neighbours_t *_Atomic neighbours; /* NULL: not known */
 } sw_catalog_entry_t;
 
 /* A new entry, a copy of *entry. Returns its number, 1 and up. Thread safe. */

@@ -14,7 +14,7 @@ uint64_t sw_clock_scale = (uint64_t)1 << 32;
 
 static struct {
     bool open;
-    uint64_t ticks, ns;         /* at the same moment */
+    uint64_t ticks, ns; /* at the same moment */
 } begun;
 
 /* Both clocks at one moment: the quickest of a few tries counts. */
@@ -23,7 +23,8 @@ static void read_both(uint64_t *ticks, uint64_t *ns)
     uint64_t best = UINT64_MAX;
     *ticks = *ns = 0;
     for (int i = 0; i < 8; i++) {
-        uint64_t before = sw_clock_ticks(), now = sw_os_now(), after = sw_clock_ticks();
+        uint64_t before = sw_clock_ticks(), now = sw_os_now(),
+                 after = sw_clock_ticks();
         if (after - before < best) {
             best = after - before;
             *ticks = before + best / 2;
@@ -38,10 +39,11 @@ static bool trusted(void)
 #if defined(__x86_64__)
     char name[32];
     int n = sw_os_read_text("/sys/devices/system/clocksource/clocksource0/"
-                            "current_clocksource", name, sizeof name);
+                            "current_clocksource",
+                            name, sizeof name);
     return n >= 3 && !strncmp(name, "tsc", 3);
 #elif defined(__aarch64__)
-    return true;                /* the architecture promises it */
+    return true; /* the architecture promises it */
 #else
     return false;
 #endif

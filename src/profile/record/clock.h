@@ -18,9 +18,9 @@
 #endif
 
 /* Settled by sw_clock_start. */
-SW_API extern bool sw_clock_counts;     /* ticks are the counter's         */
-SW_API extern double sw_clock_tick;     /* ns a tick                       */
-SW_API extern uint64_t sw_clock_scale;  /* the same, as a fraction of 2^32 */
+SW_API extern bool sw_clock_counts;    /* ticks are the counter's */
+SW_API extern double sw_clock_tick;    /* ns a tick */
+SW_API extern uint64_t sw_clock_scale; /* the same, as a fraction of 2^32 */
 
 static inline uint64_t sw_clock_ticks(void)
 {

@@ -11,7 +11,7 @@
 void sw_later_note(sw_later_t *later, const sw_board_t *board, uint64_t key)
 {
     sw_later_call_t *call = &later->call[later->at];
-    if (call->record) {         /* of an older call: it is forgotten */
+    if (call->record) { /* of an older call: it is forgotten */
         call->record = NULL;
         call->count = 0;
     }
@@ -24,7 +24,7 @@ void sw_later_keep(sw_later_t *later, sw_record_t *record, uint64_t seen,
 {
     sw_later_call_t *call = &later->call[later->at];
     if (call->record || !call->count)
-        return;                 /* this call has noted nothing */
+        return; /* this call has noted nothing */
     if (!record) {
         call->count = 0;
         return;
@@ -49,7 +49,7 @@ static void look(sw_later_call_t *call)
         } else if (ticks > call->seen && ticks <= call->end) {
             uint64_t ns = sw_clock_ns(ticks - call->seen);
             sw_record_bump(&call->record->waited,
-                    (uint64_t)((double)ns * call->weight));
+                           (uint64_t)((double)ns * call->weight));
             call->seen = ticks;
         }
     }

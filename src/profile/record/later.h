@@ -20,7 +20,7 @@
 #include "record.h"
 
 #define SW_LATER_CALLS 8u
-#define SW_LATER_LOOKS 8u       /* of one call, which may complete many sends */
+#define SW_LATER_LOOKS 8u /* of one call, which may complete many sends */
 
 typedef struct {
     const sw_board_t *board;
@@ -28,18 +28,18 @@ typedef struct {
 } sw_later_look_t;
 
 typedef struct {
-    sw_record_t *record;        /* NULL: the entry is free, or under way */
-    uint64_t seen;              /* ticks: until then, waiting is counted */
-    uint64_t end;               /* ticks of the call's end               */
-    uint64_t next;              /* ticks: look again then                */
-    double weight;              /* what the call stands for, by its time */
+    sw_record_t *record; /* NULL: the entry is free, or under way */
+    uint64_t seen;       /* ticks: until then, waiting is counted */
+    uint64_t end;        /* ticks of the call's end */
+    uint64_t next;       /* ticks: look again then */
+    double weight;       /* what the call stands for, by its time */
     uint32_t count;
     sw_later_look_t look[SW_LATER_LOOKS];
 } sw_later_call_t;
 
 typedef struct {
-    uint64_t due;               /* ticks of the next look; 0: none      */
-    uint32_t at;                /* the entry of the call under way      */
+    uint64_t due; /* ticks of the next look; 0: none */
+    uint32_t at;  /* the entry of the call under way */
     sw_later_call_t call[SW_LATER_CALLS];
 } sw_later_t;
 
@@ -48,8 +48,8 @@ SW_API void sw_later_note(sw_later_t *later, const sw_board_t *board,
                           uint64_t key);
 /* The call under way is over, and its looks stay. NULL for `record`: they go.
  * `seen`: the latest stamp of others that it has found, or its beginning. */
-SW_API void sw_later_keep(sw_later_t *later, sw_record_t *record,
-                          uint64_t seen, uint64_t end, double weight);
+SW_API void sw_later_keep(sw_later_t *later, sw_record_t *record, uint64_t seen,
+                          uint64_t end, double weight);
 /* Look again for all that is due at `now`; for all at UINT64_MAX. */
 SW_API void sw_later_look(sw_later_t *later, uint64_t now);
 

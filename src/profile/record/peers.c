@@ -13,8 +13,7 @@ sw_peer_sum_t *sw_peers_make(sw_peers_t *peers, sw_peers_kind_t kind,
     if (peer < 0 || peer >= sw_peers_ranks)
         return NULL;
     if (!peers->of[kind]) {
-        sw_peer_sum_t *sums =
-            sw_profile_memory(sw_peers_ranks * sizeof *sums);
+        sw_peer_sum_t *sums = sw_profile_memory(sw_peers_ranks * sizeof *sums);
         __atomic_store_n(&peers->of[kind], sums, __ATOMIC_RELEASE);
     }
     return peers->of[kind] ? &peers->of[kind][peer] : NULL;

@@ -9,7 +9,7 @@
 typedef enum {
     SW_PEERS_MESSAGES,
     SW_PEERS_ONE_SIDED,
-    SW_PEERS_COLLECTIVES,   /* those with blocks of different sizes */
+    SW_PEERS_COLLECTIVES, /* those with blocks of different sizes */
     SW_PEERS_KINDS
 } sw_peers_kind_t;
 
@@ -19,7 +19,7 @@ typedef struct {
 } sw_peer_sum_t;
 
 typedef struct {
-    sw_peer_sum_t *of[SW_PEERS_KINDS];  /* [ranks], made at need */
+    sw_peer_sum_t *of[SW_PEERS_KINDS]; /* [ranks], made at need */
 } sw_peers_t;
 
 /* How many ranks there are; before the first sum. */

@@ -142,8 +142,7 @@ static void drop(sw_pending_t *p)
         }
     }
     table[hole].request = 0;
-    atomic_store_explicit(&sw_pending_count, count() - 1,
-                          memory_order_relaxed);
+    atomic_store_explicit(&sw_pending_count, count() - 1, memory_order_relaxed);
 }
 
 static bool end(uint64_t request, sw_pending_t *to)

@@ -52,10 +52,11 @@ static bool grow(sw_records_t *records)
 sw_record_t *sw_records_find(sw_records_t *records, const sw_key_t *key,
                              uint32_t most)
 {
-    _Atomic(sw_record_t *) *slot =
-        records->size ? place(records->at, records->size, key) : NULL;
-    sw_record_t *r =
-        slot ? atomic_load_explicit(slot, memory_order_relaxed) : NULL;
+    _Atomic(sw_record_t *) *slot = records->size
+                                       ? place(records->at, records->size, key)
+                                       : NULL;
+    sw_record_t *r = slot ? atomic_load_explicit(slot, memory_order_relaxed)
+                          : NULL;
     if (sw_likely(r))
         return r;
     if (records->used >= most)

@@ -20,9 +20,9 @@ typedef union {
         uint32_t site;
         uint16_t procedure, communicator;
         uint16_t region, datatype, operation;
-        uint8_t bin;        /* 0: no data; b: 2^(b-1) <= size < 2^b */
+        uint8_t bin; /* 0: no data; b: 2^(b-1) <= size < 2^b */
         uint8_t reserved;
-        uint32_t root;      /* rank + 1; 0: none */
+        uint32_t root; /* rank + 1; 0: none */
         uint32_t reserved_too;
     };
     uint64_t words[3];
@@ -32,12 +32,13 @@ typedef union {
  * members stored one by one, the loads of the words would wait until these
  * stores have reached the cache. So words are stored, too; volatile keeps the
  * compiler from storing only the bytes that change. */
-#define SW_KEY_SET(KEY, MEMBER, VALUE)                                  \
-    sw_key_set((KEY), offsetof(sw_key_t, MEMBER),                       \
+#define SW_KEY_SET(KEY, MEMBER, VALUE)            \
+    sw_key_set((KEY), offsetof(sw_key_t, MEMBER), \
                sizeof(((sw_key_t *)0)->MEMBER), (VALUE))
 
-static inline __attribute__((always_inline))
-void sw_key_set(sw_key_t *key, size_t at, size_t bytes, uint64_t value)
+static inline
+    __attribute__((always_inline)) void sw_key_set(sw_key_t *key, size_t at,
+                                                   size_t bytes, uint64_t value)
 {
     volatile uint64_t *word = &key->words[at / 8];
     unsigned shift = at % 8 * 8;
@@ -48,16 +49,16 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "see sw_key_set");
 
 /* What a call adds. */
 typedef struct {
-    uint64_t time;          /* ns                                        */
-    uint64_t sent, received, size;      /* bytes                         */
-    uint64_t sent_between, received_between;    /* of these, other nodes' */
-    uint64_t probed, waited;            /* ns                            */
+    uint64_t time;                           /* ns */
+    uint64_t sent, received, size;           /* bytes */
+    uint64_t sent_between, received_between; /* of these, other nodes' */
+    uint64_t probed, waited;                 /* ns */
     bool failed;
 } sw_amount_t;
 
 /* What the trace said last of a record's calls; its owner's alone. */
 typedef struct {
-    uint32_t block;             /* of the thread; 0: nothing yet */
+    uint32_t block; /* of the thread; 0: nothing yet */
     uint64_t size, sent, received;
 } sw_traced_t;
 
@@ -69,15 +70,15 @@ typedef struct {
     _Atomic uint64_t largest, shortest, longest;
     _Atomic uint32_t times[SW_RECORD_BUCKETS];
     _Atomic uint64_t errors, probed, waited;
-    _Atomic uint64_t showing, shown_again;  /* ns, bytes: node/arena/show.h */
+    _Atomic uint64_t showing, shown_again; /* ns, bytes: node/arena/show.h */
     _Atomic uint64_t sent_between, received_between;
-    _Atomic uint32_t number;    /* in the trace; 0: not in it */
+    _Atomic uint32_t number; /* in the trace; 0: not in it */
     sw_traced_t traced;
 } sw_record_t;
 _Static_assert(offsetof(sw_record_t, largest) == SW_LINE, "one line");
 
 typedef struct {
-    _Atomic(sw_record_t *) *at;     /* [size], NULL: free; a power of two */
+    _Atomic(sw_record_t *) *at; /* [size], NULL: free; a power of two */
     uint32_t size, used;
 } sw_records_t;
 
@@ -89,15 +90,15 @@ static inline bool sw_key_same(const sw_key_t *a, const sw_key_t *b)
 
 /* The record of a key, made at need; NULL when `most` are there, or the system
  * has no memory. To be called by the owning thread alone. */
-SW_API sw_record_t *sw_records_find(sw_records_t *records,
-                                    const sw_key_t *key, uint32_t most);
+SW_API sw_record_t *sw_records_find(sw_records_t *records, const sw_key_t *key,
+                                    uint32_t most);
 
 /* Only the owner writes: a load and a store, no locked instruction. */
 static inline void sw_record_bump(_Atomic uint64_t *to, uint64_t by)
 {
-    atomic_store_explicit(
-        to, atomic_load_explicit(to, memory_order_relaxed) + by,
-        memory_order_relaxed);
+    atomic_store_explicit(to,
+                          atomic_load_explicit(to, memory_order_relaxed) + by,
+                          memory_order_relaxed);
 }
 
 static inline uint64_t sw_record_seen(const _Atomic uint64_t *at)

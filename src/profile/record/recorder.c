@@ -18,7 +18,7 @@ _Atomic uint64_t sw_recorder_folded;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic(sw_recorder_t *) first;
 static uint32_t made;
-static _Atomic int64_t records;         /* of all threads                 */
+static _Atomic int64_t records; /* of all threads */
 static pthread_key_t key_of_thread;
 static pthread_once_t key_once = PTHREAD_ONCE_INIT;
 
@@ -132,12 +132,12 @@ sw_record_t *sw_recorder_record(sw_recorder_t *recorder, sw_key_t *key,
 {
     uint32_t before = recorder->records.used;
     uint32_t room = atomic_load(&records) < sw_settings.profile_records
-                        ? UINT32_MAX : 0;
+                        ? UINT32_MAX
+                        : 0;
     sw_record_t *r = sw_records_find(&recorder->records, key, room);
     if (sw_unlikely(!r)) {
         atomic_fetch_add(&sw_recorder_folded, 1);
-        sw_key_t folded = {.procedure = key->procedure,
-                           .region = key->region};
+        sw_key_t folded = {.procedure = key->procedure, .region = key->region};
         return sw_records_find(&recorder->records, &folded, UINT32_MAX);
     }
     if (recorder->records.used != before)

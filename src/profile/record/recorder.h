@@ -23,13 +23,13 @@ typedef struct sw_recorder {
      * the call was left by an exception or a longjmp. */
     const void *inside;
     sw_sampler_t sampler;
-    sw_tracer_t *tracer;        /* NULL: none                            */
+    sw_tracer_t *tracer; /* NULL: none */
     sw_record_t *cache[SW_RECORDER_CACHED];
     sw_records_t records;
     sw_peers_t peers;
-    uint32_t number;            /* 0 and up, in the order of first calls */
+    uint32_t number; /* 0 and up, in the order of first calls */
     bool ended;
-    struct sw_recorder *scratch;    /* used while paused                 */
+    struct sw_recorder *scratch; /* used while paused */
     sw_later_t later;
     struct sw_recorder *next;
 } sw_recorder_t;
@@ -40,8 +40,11 @@ SW_API extern _Thread_local sw_recorder_t *sw_recorder
 /* While recording is paused, a thread still follows its calls, because it must
  * know partners and requests when recording goes on. It uses a recorder that
  * goes into no report (sw_recorder_now). */
-typedef enum { SW_RECORDING_OFF, SW_RECORDING_ON, SW_RECORDING_PAUSED }
-    sw_recording_t;
+typedef enum {
+    SW_RECORDING_OFF,
+    SW_RECORDING_ON,
+    SW_RECORDING_PAUSED
+} sw_recording_t;
 SW_API extern _Atomic int sw_recording;
 
 /* How many processes of the node record now, on the board of one of them; where
@@ -90,7 +93,8 @@ static inline sw_record_t *sw_recorder_add(sw_recorder_t *recorder,
 {
     /* Site, 8 communicator, 16 bin: sites come in a row. */
     uint32_t slot = (uint32_t)(key->words[0] ^ key->words[0] >> 45 ^
-                               key->words[1] >> 44) % SW_RECORDER_CACHED;
+                               key->words[1] >> 44) %
+                    SW_RECORDER_CACHED;
     sw_record_t *r = recorder->cache[slot];
     if (sw_unlikely(!r || !sw_key_same(&r->key, key)))
         r = sw_recorder_record(recorder, key, slot);

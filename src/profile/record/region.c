@@ -16,8 +16,8 @@ void (*_Atomic sw_region_changed)(uint32_t number);
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static sw_region_t *regions[SW_REGIONS_MAX];
-static _Atomic uint32_t count = 1;      /* with number 0, which has no entry */
-static uint32_t too_deep;               /* entries that found no room        */
+static _Atomic uint32_t count = 1; /* with number 0, which has no entry */
+static uint32_t too_deep;          /* entries that found no room */
 
 const sw_region_t *sw_region(uint32_t number)
 {
@@ -51,8 +51,7 @@ static uint32_t find(uint32_t outer, const char *name)
     for (uint32_t i = 1; i < all; i++)
         if (regions[i]->outer == outer && !strcmp(regions[i]->name, full))
             return i;
-    sw_region_t *r = all < SW_REGIONS_MAX ? sw_profile_memory(sizeof *r)
-                                          : NULL;
+    sw_region_t *r = all < SW_REGIONS_MAX ? sw_profile_memory(sizeof *r) : NULL;
     if (!r)
         return 0;
     memcpy(r->name, full, sizeof full);
@@ -74,10 +73,11 @@ void sw_region_begin(const char *name)
         now_in(number);
     } else {
         too_deep++;
-        sw_say_once(&said, "region '%s': there are too many regions (%d), or "
+        sw_say_once(&said,
+                    "region '%s': there are too many regions (%d), or "
                     "the names of those around it are too long (%d letters); "
-                    "it is counted with the one around it", name,
-                    SW_REGIONS_MAX - 1, SW_REGION_NAME - 1);
+                    "it is counted with the one around it",
+                    name, SW_REGIONS_MAX - 1, SW_REGION_NAME - 1);
     }
     pthread_mutex_unlock(&lock);
 }
@@ -98,9 +98,10 @@ bool sw_region_end(const char *name)
         too_deep--;
     } else if (!number || (name && strcmp(own_name(regions[number]), name))) {
         is = false;
-        sw_say_once(&said, "the end of region '%s' was called, but the program "
-                    "is in %s%s%s: ignored", name ? name : "",
-                    number ? "region '" : "none",
+        sw_say_once(&said,
+                    "the end of region '%s' was called, but the program "
+                    "is in %s%s%s: ignored",
+                    name ? name : "", number ? "region '" : "none",
                     number ? regions[number]->name : "", number ? "'" : "");
     } else {
         sw_region_t *r = regions[number];

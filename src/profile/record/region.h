@@ -15,7 +15,7 @@
 
 typedef struct {
     char name[SW_REGION_NAME];
-    _Atomic uint64_t entered, ticks, since;     /* since 0: not in it now */
+    _Atomic uint64_t entered, ticks, since; /* since 0: not in it now */
     uint32_t outer;
 } sw_region_t;
 

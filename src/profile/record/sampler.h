@@ -23,7 +23,7 @@
 #define SW_LOOK_SPAN ((uint64_t)SW_LOOK_NS * 100)
 
 typedef struct {
-    float left;             /* spans until the next look */
+    float left; /* spans until the next look */
     uint32_t random;
 } sw_sampler_t;
 

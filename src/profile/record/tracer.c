@@ -22,17 +22,17 @@
 #include <time.h>
 #include <unistd.h>
 
-#define ROOM (256u << 10)       /* of a buffer                          */
-#define TRACE_HEAD 24u          /* bytes: of a TRAC block's payload     */
+#define ROOM (256u << 10) /* of a buffer */
+#define TRACE_HEAD 24u    /* bytes: of a TRAC block's payload */
 #define HEADS (SW_CAPTURE_HEAD + TRACE_HEAD)
-#define VARINT 10u              /* bytes of the longest                 */
-#define PATIENCE 100            /* ms, for another thread's write       */
+#define VARINT 10u   /* bytes of the longest */
+#define PATIENCE 100 /* ms, for another thread's write */
 
 bool sw_tracing;
 sw_tracer_sums_t sw_tracer_sums;
 
 static char path[sizeof sw_job.path + 32];
-static _Atomic int64_t left;            /* bytes that may still be written */
+static _Atomic int64_t left; /* bytes that may still be written */
 static _Atomic uint32_t records, requests;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -202,7 +202,7 @@ static bool widen(char **at, uint32_t *room, uint32_t used, uint32_t more)
 }
 
 void sw_tracer_note(sw_tracer_t *t, sw_note_kind_t kind, const uint64_t *fields,
-                   unsigned n)
+                    unsigned n)
 {
     if (!widen(&t->notes, &t->notes_room, t->notes_used, (n + 1) * VARINT))
         return;
@@ -242,7 +242,7 @@ static uint32_t number_of(sw_record_t *r)
 }
 
 void sw_tracer_event(sw_tracer_t *t, sw_record_t *r, uint64_t began,
-                    uint64_t ticks, const sw_amount_t *amount)
+                     uint64_t ticks, const sw_amount_t *amount)
 {
     if (sw_unlikely(sw_tracer_sums.stopped)) {
         if (flush(t))
@@ -289,8 +289,7 @@ void sw_tracer_event(sw_tracer_t *t, sw_record_t *r, uint64_t began,
     sw_assert(at <= t->buffer + t->room && t->last >= t->base);
     /* A thread that sees the new fill sees the bytes. */
     uint64_t events = (fill >> 32) + 1;
-    atomic_store_explicit(&t->fill,
-                          events << 32 | (uint64_t)(at - t->buffer),
+    atomic_store_explicit(&t->fill, events << 32 | (uint64_t)(at - t->buffer),
                           memory_order_release);
 }
 

@@ -18,14 +18,14 @@ typedef struct {
     /* Events in the buffer << 32 | bytes used: one word, so that a signal
      * handler finds both of the same moment. */
     _Atomic uint64_t fill;
-    _Atomic bool taken;         /* the buffer, to be written             */
-    bool scratch;               /* goes nowhere                          */
+    _Atomic bool taken; /* the buffer, to be written */
+    bool scratch;       /* goes nowhere */
     uint32_t thread;
-    uint32_t block;             /* blocks begun, 1 and up                */
-    uint32_t room;              /* of the buffer, bytes                  */
+    uint32_t block; /* blocks begun, 1 and up */
+    uint32_t room;  /* of the buffer, bytes */
     uint32_t notes_room, notes_used;
     char *buffer, *notes;
-    uint64_t base, last;        /* ticks: of the block, of the last end  */
+    uint64_t base, last; /* ticks: of the block, of the last end */
 } sw_tracer_t;
 
 /* Is there a trace? Settled by sw_tracer_open. */
@@ -34,7 +34,7 @@ SW_API extern bool sw_tracing;
 /* What is in the file so far, and what is not. */
 typedef struct {
     _Atomic uint64_t events, bytes, lost;
-    _Atomic(const char *) stopped;      /* "limit", "disk"; NULL: it was not */
+    _Atomic(const char *) stopped; /* "limit", "disk"; NULL: it was not */
 } sw_tracer_sums_t;
 SW_API extern sw_tracer_sums_t sw_tracer_sums;
 
@@ -48,10 +48,10 @@ SW_API sw_tracer_t *sw_tracer_make(uint32_t thread, bool scratch);
 
 /* A note on the event that is put next; amounts are noted by themselves. */
 SW_API void sw_tracer_note(sw_tracer_t *trace, sw_note_kind_t kind,
-                          const uint64_t *fields, unsigned n);
-#define SW_NOTE(TRACE, KIND, ...)                                       \
-    sw_tracer_note(TRACE, KIND, (const uint64_t[]){__VA_ARGS__},         \
-                  sizeof((const uint64_t[]){__VA_ARGS__}) / 8)
+                           const uint64_t *fields, unsigned n);
+#define SW_NOTE(TRACE, KIND, ...)                                \
+    sw_tracer_note(TRACE, KIND, (const uint64_t[]){__VA_ARGS__}, \
+                   sizeof((const uint64_t[]){__VA_ARGS__}) / 8)
 
 /* A number that may be negative, as a field. */
 static inline uint64_t sw_tracer_signed(int64_t n)
@@ -61,8 +61,8 @@ static inline uint64_t sw_tracer_signed(int64_t n)
 
 /* Put an event with its notes. `record` may be NULL. */
 SW_API void sw_tracer_event(sw_tracer_t *trace, sw_record_t *record,
-                           uint64_t began, uint64_t ticks,
-                           const sw_amount_t *amount);
+                            uint64_t began, uint64_t ticks,
+                            const sw_amount_t *amount);
 
 /* A new number for a request, of this process. */
 SW_API uint32_t sw_tracer_request(void);

@@ -92,7 +92,7 @@ static uint64_t encoded(cursor_t *c, uint8_t encoding, uintptr_t data)
     uintptr_t here = (uintptr_t)c->at;
     uint64_t value;
 
-    if (encoding == 0xff)                       /* omitted */
+    if (encoding == 0xff) /* omitted */
         return 0;
     switch (encoding & 0x0f) {
     case 0x00: value = fixed(c, sizeof(void *)); break;
@@ -110,7 +110,7 @@ static uint64_t encoded(cursor_t *c, uint8_t encoding, uintptr_t data)
     case 0x00: return value;
     case 0x10: return value ? value + here : 0; /* relative to here */
     case 0x30: return value + data;
-    default: c->bad = true; return 0;           /* textrel, funcrel, aligned */
+    default: c->bad = true; return 0; /* textrel, funcrel, aligned */
     }
 }
 
@@ -128,10 +128,10 @@ static cursor_t cursor(const object_t *o, uintptr_t at)
         uintptr_t from = o->bias + p->p_vaddr;
         if (p->p_type == PT_LOAD && (p->p_flags & PF_R) &&
             at - from < p->p_memsz)
-            return (cursor_t){ (const void *)at,
-                               (const void *)(from + p->p_memsz), false };
+            return (cursor_t){(const void *)at,
+                              (const void *)(from + p->p_memsz), false};
     }
-    return (cursor_t){ NULL, NULL, true };
+    return (cursor_t){NULL, NULL, true};
 }
 
 /* The entry (length, contents) at the cursor: a cursor over its contents, and
@@ -153,8 +153,8 @@ static cursor_t entry(cursor_t *c)
 typedef struct {
     uint64_t code_align;
     int64_t data_align;
-    uint64_t ra;                /* the return address's register */
-    uint8_t encoding;           /* of addresses in the FDEs      */
+    uint64_t ra;      /* the return address's register */
+    uint8_t encoding; /* of addresses in the FDEs */
     bool augmented, signal;
     cursor_t program;
 } cie_t;
@@ -193,7 +193,8 @@ static bool read_cie(const object_t *o, uintptr_t at, cie_t *cie)
                 break;
             }
             case 'S': cie->signal = true; break;
-            case 'B': case 'G': break;      /* signed addresses: we strip */
+            case 'B':
+            case 'G': break; /* signed addresses: we strip */
             default: return false;
             }
         if (a.bad)
@@ -229,8 +230,8 @@ static bool read_fde(const object_t *o, uintptr_t at, uintptr_t address,
 
 /* The FDE's place by the sorted table of .eh_frame_hdr: pairs of offsets from
  * the header, as all linkers write it. 0: there is none. */
-static uintptr_t look_up(const object_t *o, uintptr_t header,
-                         uintptr_t address, uintptr_t *section)
+static uintptr_t look_up(const object_t *o, uintptr_t header, uintptr_t address,
+                         uintptr_t *section)
 {
     cursor_t c = cursor(o, header);
     uint64_t version = fixed(&c, 1);
@@ -242,11 +243,12 @@ static uintptr_t look_up(const object_t *o, uintptr_t header,
         return 0;
     *section = encoded(&c, section_encoding, header);
     uint64_t count = encoded(&c, count_encoding, header);
-    if (c.bad || table_encoding != 0x3b ||
-        count > (uint64_t)(c.end - c.at) / 8)
+    if (c.bad || table_encoding != 0x3b || count > (uint64_t)(c.end - c.at) / 8)
         return 0;
-    struct { int32_t first, fde; } pair;
-    uint64_t low = 0, high = count;             /* the last first <= address */
+    struct {
+        int32_t first, fde;
+    } pair;
+    uint64_t low = 0, high = count; /* the last first <= address */
     while (low < high) {
         uint64_t mid = (low + high) / 2;
         memcpy(&pair, c.at + 8 * mid, 8);
@@ -312,7 +314,7 @@ static void set(state_t *s, const cie_t *cie, uint64_t number, uint8_t rule,
 {
     saved_t *r = kept(s, cie, number);
     if (r)
-        *r = (saved_t){ rule, offset };
+        *r = (saved_t){rule, offset};
 }
 
 /* An expression that is "the frame pointer + a constant", and with `load` the
@@ -327,7 +329,7 @@ static bool simple(cursor_t *c, bool load, int64_t *offset)
     if (fixed(&x, 1) != OP_BREG_BP)
         return false;
     *offset = sleb(&x);
-    if (load && fixed(&x, 1) != 0x06)           /* DW_OP_deref */
+    if (load && fixed(&x, 1) != 0x06) /* DW_OP_deref */
         return false;
     return !x.bad && x.at == x.end;
 }
@@ -349,13 +351,11 @@ static bool run(cursor_t c, const cie_t *cie, state_t *s,
         case 2:
             set(s, cie, low, SAVED_CFA, (int64_t)uleb(&c) * cie->data_align);
             break;
-        case 3:
-            r = low;
-            goto restore;
+        case 3: r = low; goto restore;
         default:
             switch (op) {
-            case 0x00: break;                                   /* nop */
-            case 0x01:                                          /* set_loc */
+            case 0x00: break; /* nop */
+            case 0x01:        /* set_loc */
                 location = encoded(&c, encoding, 0);
                 if (location > address)
                     return !c.bad;
@@ -363,12 +363,11 @@ static bool run(cursor_t c, const cie_t *cie, state_t *s,
             case 0x02: advance = fixed(&c, 1) * cie->code_align; break;
             case 0x03: advance = fixed(&c, 2) * cie->code_align; break;
             case 0x04: advance = fixed(&c, 4) * cie->code_align; break;
-            case 0x05:                              /* offset_extended */
+            case 0x05: /* offset_extended */
                 r = uleb(&c);
-                set(s, cie, r, SAVED_CFA,
-                    (int64_t)uleb(&c) * cie->data_align);
+                set(s, cie, r, SAVED_CFA, (int64_t)uleb(&c) * cie->data_align);
                 break;
-            case 0x06:                              /* restore_extended */
+            case 0x06: /* restore_extended */
                 r = uleb(&c);
             restore:
                 if (!initial)
@@ -378,66 +377,65 @@ static bool run(cursor_t c, const cie_t *cie, state_t *s,
                 break;
             case 0x07: set(s, cie, uleb(&c), UNDEFINED, 0); break;
             case 0x08: set(s, cie, uleb(&c), SAME, 0); break;
-            case 0x09:                              /* register */
+            case 0x09: /* register */
                 set(s, cie, uleb(&c), OTHER, 0);
                 uleb(&c);
                 break;
-            case 0x0a:                              /* remember_state */
+            case 0x0a: /* remember_state */
                 if (remembered == REMEMBERED)
                     return false;
                 memory[remembered++] = *s;
                 break;
-            case 0x0b:                              /* restore_state */
+            case 0x0b: /* restore_state */
                 if (!remembered)
                     return false;
                 *s = memory[--remembered];
                 break;
-            case 0x0c: case 0x12:                   /* def_cfa, def_cfa_sf */
+            case 0x0c:
+            case 0x12: /* def_cfa, def_cfa_sf */
                 s->cfa_register = uleb(&c);
                 s->cfa_offset = op == 0x0c ? (int64_t)uleb(&c)
                                            : sleb(&c) * cie->data_align;
                 s->cfa_load = s->cfa_other = false;
                 break;
-            case 0x0d:                              /* def_cfa_register */
-                s->cfa_register = uleb(&c);
-                break;
+            case 0x0d: /* def_cfa_register */ s->cfa_register = uleb(&c); break;
             case 0x0e: s->cfa_offset = (int64_t)uleb(&c); break;
             case 0x13: s->cfa_offset = sleb(&c) * cie->data_align; break;
-            case 0x0f:                              /* def_cfa_expression */
+            case 0x0f: /* def_cfa_expression */
                 s->cfa_load = true;
                 s->cfa_register = BP;
                 s->cfa_other = !simple(&c, true, &s->cfa_offset);
                 break;
-            case 0x10: {                            /* expression */
+            case 0x10: { /* expression */
                 int64_t offset = 0;
                 r = uleb(&c);
                 bool known = simple(&c, false, &offset);
                 set(s, cie, r, known ? SAVED_BP : OTHER, offset);
                 break;
             }
-            case 0x11:                              /* offset_extended_sf */
+            case 0x11: /* offset_extended_sf */
                 r = uleb(&c);
                 set(s, cie, r, SAVED_CFA, sleb(&c) * cie->data_align);
                 break;
-            case 0x14: case 0x15:                   /* val_offset(_sf) */
+            case 0x14:
+            case 0x15: /* val_offset(_sf) */
                 set(s, cie, uleb(&c), OTHER, 0);
                 uleb(&c);
                 break;
-            case 0x16: {                            /* val_expression */
+            case 0x16: { /* val_expression */
                 set(s, cie, uleb(&c), OTHER, 0);
                 uint64_t length = uleb(&c);
                 skip(&c, length);
                 break;
             }
-            case 0x2c: case 0x2d: break;    /* whether addresses are signed */
-            case 0x2e: uleb(&c); break;             /* GNU_args_size */
+            case 0x2c:
+            case 0x2d: break;           /* whether addresses are signed */
+            case 0x2e: uleb(&c); break; /* GNU_args_size */
             case 0x2f:                  /* GNU_negative_offset_extended */
                 r = uleb(&c);
-                set(s, cie, r, SAVED_CFA,
-                    -(int64_t)uleb(&c) * cie->data_align);
+                set(s, cie, r, SAVED_CFA, -(int64_t)uleb(&c) * cie->data_align);
                 break;
-            default:
-                return false;
+            default: return false;
             }
         }
         location += advance;
@@ -455,11 +453,10 @@ static bool small(int64_t offset)
 sw_cfi_rule_t sw_cfi_rule(const ElfW(Phdr) *phdr, uint32_t phnum,
                           uintptr_t bias, uintptr_t address)
 {
-    const object_t object = { phdr, phnum, bias };
-    const sw_cfi_rule_t none = { .cfa_from = SW_CFA_NONE,
-                                 .bp_from = SW_BP_LOST };
+    const object_t object = {phdr, phnum, bias};
+    const sw_cfi_rule_t none = {.cfa_from = SW_CFA_NONE, .bp_from = SW_BP_LOST};
     sw_cfi_rule_t rule = none;
-    state_t state = { .cfa_other = true }, initial;
+    state_t state = {.cfa_other = true}, initial;
     cursor_t program;
     uintptr_t first;
     cie_t cie;
@@ -489,9 +486,10 @@ sw_cfi_rule_t sw_cfi_rule(const ElfW(Phdr) *phdr, uint32_t phnum,
     rule.cfa = (int32_t)state.cfa_offset;
     rule.ra = (int32_t)state.ra.offset;
     rule.bp = (int32_t)state.bp.offset;
-    rule.bp_from = state.bp.rule == SAVED_CFA ? SW_BP_CFA
-                 : state.bp.rule == SAVED_BP ? SW_BP_BP
-                 : state.bp.rule == UNSET || state.bp.rule == SAME ? SW_BP_SAME
-                 : SW_BP_LOST;
+    rule.bp_from = state.bp.rule == SAVED_CFA  ? SW_BP_CFA
+                   : state.bp.rule == SAVED_BP ? SW_BP_BP
+                   : state.bp.rule == UNSET || state.bp.rule == SAME
+                       ? SW_BP_SAME
+                       : SW_BP_LOST;
     return rule;
 }

@@ -17,24 +17,24 @@
 
 /* What the CFA is computed from. */
 enum {
-    SW_CFA_NONE,        /* no rule, or the outermost frame: the end       */
-    SW_CFA_SP,          /* the stack pointer + cfa                        */
-    SW_CFA_BP,          /* the frame pointer + cfa                        */
-    SW_CFA_BP_LOAD,     /* the word at the frame pointer + cfa: frames
-                           that are aligned more than the ABI asks        */
-    SW_CFA_SIGNAL,      /* the kernel's frame of a signal                 */
+    SW_CFA_NONE,    /* no rule, or the outermost frame: the end */
+    SW_CFA_SP,      /* the stack pointer + cfa */
+    SW_CFA_BP,      /* the frame pointer + cfa */
+    SW_CFA_BP_LOAD, /* the word at the frame pointer + cfa: frames
+                           that are aligned more than the ABI asks */
+    SW_CFA_SIGNAL,  /* the kernel's frame of a signal */
 };
 
 /* Where the caller's frame pointer is. */
 enum {
-    SW_BP_SAME,         /* still in its register                          */
-    SW_BP_CFA,          /* saved at CFA + bp                              */
-    SW_BP_BP,           /* saved at this frame's frame pointer + bp       */
+    SW_BP_SAME, /* still in its register */
+    SW_BP_CFA,  /* saved at CFA + bp */
+    SW_BP_BP,   /* saved at this frame's frame pointer + bp */
     SW_BP_LOST,
 };
 
 typedef struct {
-    int32_t cfa, ra, bp;        /* the return address is at CFA + ra */
+    int32_t cfa, ra, bp; /* the return address is at CFA + ra */
     uint8_t cfa_from, bp_from;
 } sw_cfi_rule_t;
 

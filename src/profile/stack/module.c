@@ -20,13 +20,23 @@ sw_table_t sw_modules = SW_TABLE(sw_module_t, 65535);
 sw_table_t sw_mappings = SW_TABLE(sw_mapping_t, 1 << 20);
 
 static const char *skips[64] = {
-    "libmpi_mpifh*", "libmpi_usempi*", "libmpifort*", "libmpif77*",
-    "libmpif90*", "libmpicxx*", "libmpi_cxx*", "libmpi_ibm_*",
-    "libmpichf90*", "libmpichfort*", "libmpichcxx*", "libstraightway.so*",
-    "libstraightway-ompi.so*", "libstraightway-mpich.so*",
+    "libmpi_mpifh*",
+    "libmpi_usempi*",
+    "libmpifort*",
+    "libmpif77*",
+    "libmpif90*",
+    "libmpicxx*",
+    "libmpi_cxx*",
+    "libmpi_ibm_*",
+    "libmpichf90*",
+    "libmpichfort*",
+    "libmpichcxx*",
+    "libstraightway.so*",
+    "libstraightway-ompi.so*",
+    "libstraightway-mpich.so*",
     "libstraightway-abi.so*",
 };
-static int skip_count = 15;             /* of these, at first */
+static int skip_count = 15; /* of these, at first */
 
 static const char *last_part(const char *path)
 {
@@ -92,14 +102,14 @@ static void build_id(const struct dl_phdr_info *info, char *to, size_t room)
         for (size_t left = p->p_memsz; left >= sizeof(ElfW(Nhdr));) {
             const ElfW(Nhdr) *note = (const void *)at;
             size_t head = sizeof *note + sw_round_up(note->n_namesz, 4);
-            size_t all = sw_round_up(sw_round_up(head, align) +
-                                     note->n_descsz, align);
+            size_t all = sw_round_up(sw_round_up(head, align) + note->n_descsz,
+                                     align);
             if (note->n_namesz > left || note->n_descsz > left || all > left)
                 break;
             if (note->n_type == NT_GNU_BUILD_ID && note->n_namesz == 4 &&
                 memcmp(at + sizeof *note, "GNU", 4) == 0) {
-                const unsigned char *id = (const void *)
-                    (at + sw_round_up(head, align));
+                const unsigned char *id = (const void *)(at + sw_round_up(
+                                                                  head, align));
                 for (size_t k = 0; k < note->n_descsz && 2 * k + 2 < room; k++)
                     sprintf(to + 2 * k, "%02x", id[k]);
                 return;
@@ -124,7 +134,7 @@ static uint32_t module_of(const struct dl_phdr_info *info)
 
     uint64_t hash = sw_table_mix_end(hash_text(hash_text(1, path), id));
     sw_find_t find = sw_table_find(&sw_modules, hash);
-    for (uint32_t row; (row = sw_table_next(&find)); ) {
+    for (uint32_t row; (row = sw_table_next(&find));) {
         const sw_module_t *m = sw_table_row(&sw_modules, row);
         if (!strcmp(m->path, path) && !strcmp(m->build_id, id))
             return row;
@@ -209,7 +219,7 @@ static int search(struct dl_phdr_info *info, size_t size, void *context)
 
 uint32_t sw_mapping_of(uintptr_t address)
 {
-    struct search s = { address, 0 };
+    struct search s = {address, 0};
 
     dl_iterate_phdr(search, &s);
     return s.mapping;
@@ -240,7 +250,7 @@ static int see(struct dl_phdr_info *info, size_t size, void *context)
 bool sw_module_objects_changed(void)
 {
     static unsigned long long known[2];
-    unsigned long long now[2] = { 0, 0 };
+    unsigned long long now[2] = {0, 0};
 
     dl_iterate_phdr(count, now);
     if (now[0] == known[0] && now[1] == known[1])

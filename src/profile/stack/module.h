@@ -18,14 +18,14 @@
 #include <link.h>
 
 typedef struct {
-    const char *path;           /* full where the dynamic linker knows it */
-    const char *build_id;       /* hexadecimal; "" if there is none       */
+    const char *path;     /* full where the dynamic linker knows it */
+    const char *build_id; /* hexadecimal; "" if there is none */
 } sw_module_t;
 
 typedef struct {
-    uintptr_t low, high;        /* all its segments lie in there          */
-    uintptr_t bias;             /* address - bias: as symbol tables count */
-    const ElfW(Phdr) *phdr;     /* only for as long as it is alive        */
+    uintptr_t low, high;    /* all its segments lie in there */
+    uintptr_t bias;         /* address - bias: as symbol tables count */
+    const ElfW(Phdr) *phdr; /* only for as long as it is alive */
     uint32_t phnum;
     uint32_t module;
     uint32_t seen;

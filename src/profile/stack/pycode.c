@@ -42,19 +42,20 @@ static size_t utf8(uint32_t c, char *to)
 }
 
 size_t sw_pycode_text(const sw_python_layout_t *l, uintptr_t text, char *to,
-                  size_t room)
+                      size_t room)
 {
     unsigned state = state_of(l, text), kind = state & 7;
     bool compact = state >> 3 & 1, ascii = state >> 4 & 1;
     size_t length = sw_pycode_word(text, l->text_length), n = 0;
-    const unsigned char *data =
-        (const void *)(text + (ascii ? l->text_ascii : l->text_wide));
+    const unsigned char *data = (const void *)(text + (ascii ? l->text_ascii
+                                                             : l->text_wide));
 
     if (compact && (kind == 1 || kind == 2 || kind == 4))
         for (size_t i = 0; i < length && n + 5 <= room; i++)
-            n += utf8(kind == 1 ? data[i]
+            n += utf8(kind == 1   ? data[i]
                       : kind == 2 ? ((const uint16_t *)(const void *)data)[i]
-                      : ((const uint32_t *)(const void *)data)[i], to + n);
+                                  : ((const uint32_t *)(const void *)data)[i],
+                      to + n);
     to[n] = 0;
     return n;
 }

@@ -9,13 +9,13 @@
 
 /* Offsets in the structures of the Python that is here. */
 typedef struct {
-    int version;                    /* 0x30b: 3.11                       */
-    uint32_t thread_frame;          /* of PyThreadState: frame, or cframe */
-    uint32_t cframe_frame;          /* of cframe: current_frame           */
-    uint32_t code, previous;        /* of a frame                        */
-    uint32_t instruction, owner;    /* owner 0: it has none              */
-    uint32_t file, name, first_line, lines, bytecode;   /* of a code     */
-    uint32_t type;                  /* of any object                     */
+    int version;                 /* 0x30b: 3.11 */
+    uint32_t thread_frame;       /* of PyThreadState: frame, or cframe */
+    uint32_t cframe_frame;       /* of cframe: current_frame */
+    uint32_t code, previous;     /* of a frame */
+    uint32_t instruction, owner; /* owner 0: it has none */
+    uint32_t file, name, first_line, lines, bytecode; /* of a code */
+    uint32_t type;                                    /* of any object */
     uint32_t bytes_size, bytes_data;
     uint32_t text_length, text_state, text_ascii, text_wide;
 } sw_python_layout_t;
@@ -33,9 +33,10 @@ static inline uint32_t sw_pycode_half(uintptr_t object, uint32_t offset)
 /* A str as UTF-8, cut off at `room` - 1 bytes; returns its length. What UTF-8
  * cannot say becomes U+FFFD. */
 size_t sw_pycode_text(const sw_python_layout_t *l, uintptr_t text, char *to,
-                  size_t room);
+                      size_t room);
 
 /* The line of the instruction at this offset, in bytes; 0: it has none. */
-uint32_t sw_pycode_line(const sw_python_layout_t *l, uintptr_t code, int64_t at);
+uint32_t sw_pycode_line(const sw_python_layout_t *l, uintptr_t code,
+                        int64_t at);
 
 #endif

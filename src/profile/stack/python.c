@@ -30,14 +30,14 @@ _Atomic int sw_python_state = SW_PYTHON_NONE;
 
 /* Set before the state says that there is a Python, and then no more. */
 static sw_python_layout_t layout;
-static uintptr_t (*this_thread)(void);  /* PyGILState_GetThisThreadState */
-static int (*initialized)(void);        /* Py_IsInitialized */
+static uintptr_t (*this_thread)(void); /* PyGILState_GetThisThreadState */
+static int (*initialized)(void);       /* Py_IsInitialized */
 static void *code_type, *text_type, *bytes_type;
-static char number[16];                 /* "3.11.7" */
+static char number[16]; /* "3.11.7" */
 
 /* What Python itself says, where it may be asked. */
 static struct {
-    uintptr_t (*current)(void);         /* the thread that holds the lock */
+    uintptr_t (*current)(void); /* the thread that holds the lock */
     uintptr_t (*frame)(void);
     uintptr_t (*frame_code)(uintptr_t);
     int (*frame_line)(uintptr_t);
@@ -48,24 +48,76 @@ static struct {
 
 /* Python 3.9 to 3.12. */
 static const sw_python_layout_t known[] = {
-    { .version = 0x309, .thread_frame = 24, .code = 32, .previous = 24,
-      .instruction = 104, .file = 104, .name = 112, .first_line = 40,
-      .lines = 120, .type = 8, .bytes_size = 16, .bytes_data = 32,
-      .text_length = 16, .text_state = 32, .text_ascii = 48, .text_wide = 72 },
-    { .version = 0x30a, .thread_frame = 24, .code = 32, .previous = 24,
-      .instruction = 96, .file = 104, .name = 112, .first_line = 40,
-      .lines = 120, .type = 8, .bytes_size = 16, .bytes_data = 32,
-      .text_length = 16, .text_state = 32, .text_ascii = 48, .text_wide = 72 },
-    { .version = 0x30b, .thread_frame = 56, .cframe_frame = 8, .code = 32,
-      .previous = 48, .instruction = 56, .owner = 69, .file = 112, .name = 128,
-      .first_line = 72, .lines = 136, .bytecode = 184, .type = 8,
-      .bytes_size = 16, .bytes_data = 32, .text_length = 16, .text_state = 32,
-      .text_ascii = 48, .text_wide = 72 },
-    { .version = 0x30c, .thread_frame = 56, .cframe_frame = 0, .code = 0,
-      .previous = 8, .instruction = 56, .owner = 70, .file = 112, .name = 128,
-      .first_line = 68, .lines = 136, .bytecode = 192, .type = 8,
-      .bytes_size = 16, .bytes_data = 32, .text_length = 16, .text_state = 32,
-      .text_ascii = 40, .text_wide = 56 },
+    {.version = 0x309,
+     .thread_frame = 24,
+     .code = 32,
+     .previous = 24,
+     .instruction = 104,
+     .file = 104,
+     .name = 112,
+     .first_line = 40,
+     .lines = 120,
+     .type = 8,
+     .bytes_size = 16,
+     .bytes_data = 32,
+     .text_length = 16,
+     .text_state = 32,
+     .text_ascii = 48,
+     .text_wide = 72},
+    {.version = 0x30a,
+     .thread_frame = 24,
+     .code = 32,
+     .previous = 24,
+     .instruction = 96,
+     .file = 104,
+     .name = 112,
+     .first_line = 40,
+     .lines = 120,
+     .type = 8,
+     .bytes_size = 16,
+     .bytes_data = 32,
+     .text_length = 16,
+     .text_state = 32,
+     .text_ascii = 48,
+     .text_wide = 72},
+    {.version = 0x30b,
+     .thread_frame = 56,
+     .cframe_frame = 8,
+     .code = 32,
+     .previous = 48,
+     .instruction = 56,
+     .owner = 69,
+     .file = 112,
+     .name = 128,
+     .first_line = 72,
+     .lines = 136,
+     .bytecode = 184,
+     .type = 8,
+     .bytes_size = 16,
+     .bytes_data = 32,
+     .text_length = 16,
+     .text_state = 32,
+     .text_ascii = 48,
+     .text_wide = 72},
+    {.version = 0x30c,
+     .thread_frame = 56,
+     .cframe_frame = 0,
+     .code = 0,
+     .previous = 8,
+     .instruction = 56,
+     .owner = 70,
+     .file = 112,
+     .name = 128,
+     .first_line = 68,
+     .lines = 136,
+     .bytecode = 192,
+     .type = 8,
+     .bytes_size = 16,
+     .bytes_data = 32,
+     .text_length = 16,
+     .text_state = 32,
+     .text_ascii = 40,
+     .text_wide = 56},
 };
 
 /* Where the table at the start of _PyRuntime has the offsets of: the thread's
@@ -79,20 +131,17 @@ typedef struct {
     uint16_t text_state, text_length, text_size;
 } table_t;
 
-static const table_t table_13 = {
-    184, 232, 240, 248, 264, 280, 296, 312, 304, 344, 360, 520, 528, 544, 552,
-    560 };
-static const table_t table_14 = {
-    208, 256, 264, 272, 288, 320, 336, 352, 344, 384, 408, 600, 608, 624, 632,
-    640 };
+static const table_t table_13 = {184, 232, 240, 248, 264, 280, 296, 312,
+                                 304, 344, 360, 520, 528, 544, 552, 560};
+static const table_t table_14 = {208, 256, 264, 272, 288, 320, 336, 352,
+                                 344, 384, 408, 600, 608, 624, 632, 640};
 
 /* From the table; an error message, or NULL. */
 static const char *by_table(const char *runtime, int version)
 {
     const table_t *t = version == 0x30d ? &table_13 : &table_14;
     uint64_t word;
-#define FIELD(at) \
-    (memcpy(&word, runtime + (at), sizeof word), (uint32_t)word)
+#define FIELD(at) (memcpy(&word, runtime + (at), sizeof word), (uint32_t)word)
 
     if (!runtime || memcmp(runtime, "xdebugpy", 8) != 0)
         return "has no table of offsets";
@@ -104,12 +153,18 @@ static const char *by_table(const char *runtime, int version)
     layout = (sw_python_layout_t){
         .version = version,
         .thread_frame = FIELD(t->thread_frame),
-        .previous = FIELD(t->previous), .code = FIELD(t->code),
-        .instruction = FIELD(t->instruction), .owner = FIELD(t->owner),
-        .file = FIELD(t->file), .name = FIELD(t->name),
-        .first_line = FIELD(t->first_line), .lines = FIELD(t->lines),
-        .bytecode = FIELD(t->bytecode), .type = FIELD(t->type),
-        .bytes_size = FIELD(t->bytes_size), .bytes_data = FIELD(t->bytes_data),
+        .previous = FIELD(t->previous),
+        .code = FIELD(t->code),
+        .instruction = FIELD(t->instruction),
+        .owner = FIELD(t->owner),
+        .file = FIELD(t->file),
+        .name = FIELD(t->name),
+        .first_line = FIELD(t->first_line),
+        .lines = FIELD(t->lines),
+        .bytecode = FIELD(t->bytecode),
+        .type = FIELD(t->type),
+        .bytes_size = FIELD(t->bytes_size),
+        .bytes_data = FIELD(t->bytes_data),
         .text_state = FIELD(t->text_state),
         .text_length = FIELD(t->text_length),
         .text_ascii = FIELD(t->text_size),
@@ -130,7 +185,8 @@ static void off(const char *why)
 {
     if (atomic_exchange(&sw_python_state, SW_PYTHON_OFF) != SW_PYTHON_OFF)
         sw_say("Python %s %s: call sites are shown without their lines of "
-               "Python", number, why);
+               "Python",
+               number, why);
 }
 
 /* A libpython that was opened for its opener alone. */
@@ -259,8 +315,7 @@ static inline uintptr_t instruction_of(uintptr_t frame)
 static int64_t offset_of(uintptr_t code, uintptr_t instruction)
 {
     if (layout.version < 0x30b)
-        return (int64_t)(int32_t)instruction *
-               (layout.version < 0x30a ? 1 : 2);
+        return (int64_t)(int32_t)instruction * (layout.version < 0x30a ? 1 : 2);
     return (int64_t)(instruction - (code + layout.bytecode));
 }
 
@@ -280,13 +335,11 @@ static inline uint64_t guard_of(uintptr_t code)
     memcpy(&word[0], (const char *)file + layout.text_ascii + length - 8, 8);
     memcpy(&word[1], (const char *)lines + layout.bytes_data, 8);
     memcpy(&word[2], (const char *)lines + layout.bytes_data + size - 8, 8);
-    return file * 0x9e3779b97f4a7c15u ^
-           lines * 0xd6e8feb86659fd93u ^
+    return file * 0x9e3779b97f4a7c15u ^ lines * 0xd6e8feb86659fd93u ^
            sw_pycode_word(code, layout.name) * 0xbf58476d1ce4e5b9u ^
            (length << 32 ^ size) * 0x94d049bb133111ebu ^
            sw_pycode_half(code, layout.first_line) * 0xff51afd7ed558ccdu ^
-           word[0] * 0xc4ceb9fe1a85ec53u ^
-           word[1] * 0x87c37b91114253d5u ^
+           word[0] * 0xc4ceb9fe1a85ec53u ^ word[1] * 0x87c37b91114253d5u ^
            word[2] * 0x4cf5ad432745937fu;
 }
 
@@ -303,7 +356,7 @@ static const char *kept(const char *text, size_t n)
         hash = sw_table_mix(hash, (unsigned char)text[i]);
     hash = sw_table_mix_end(hash);
     sw_find_t find = sw_table_find(&texts, hash);
-    for (uint32_t row; (row = sw_table_next(&find)); ) {
+    for (uint32_t row; (row = sw_table_next(&find));) {
         const text_t *t = sw_table_row(&texts, row);
         if (!strcmp(t->text, text))
             return t->text;
@@ -325,8 +378,8 @@ static uint32_t frame_of(const char *file, size_t file_size,
 
     if (!f || !g)
         return 0;
-    uint64_t hash = sw_table_mix_end(
-        sw_table_mix(sw_table_mix(sw_table_mix(6, (uintptr_t)f), (uintptr_t)g), line));
+    uint64_t hash = sw_table_mix_end(sw_table_mix(
+        sw_table_mix(sw_table_mix(6, (uintptr_t)f), (uintptr_t)g), line));
     sw_find_t find = sw_table_find(&sw_python_lines, hash);
     uint32_t row;
     while ((row = sw_table_next(&find))) {
@@ -338,7 +391,7 @@ static uint32_t frame_of(const char *file, size_t file_size,
         sw_python_line_t *l = sw_table_new(&sw_python_lines);
         if (!l)
             return 0;
-        *l = (sw_python_line_t){ f, g, line };
+        *l = (sw_python_line_t){f, g, line};
         row = sw_table_publish(&sw_python_lines, hash);
     }
     return row ? sw_frame_of(SW_FRAME_PYTHON, row, 0) : 0;
@@ -348,22 +401,22 @@ static uint32_t frame_of(const char *file, size_t file_size,
 
 /* Read a place out. False: it cannot be kept. Frames of the machinery of
  * import are not shown, as in Python's own tracebacks. */
-__attribute__((noinline))
-static bool learn(uintptr_t code, uintptr_t instruction,
-                  sw_python_place_t *to)
+__attribute__((noinline)) static bool learn(uintptr_t code,
+                                            uintptr_t instruction,
+                                            sw_python_place_t *to)
 {
     static const char machinery[] = "<frozen importlib._bootstrap";
     char function[1024];
     SW_BYTES(file, FILE_TEXT);
     size_t file_size, function_size;
 
-    *to = (sw_python_place_t){ code, instruction, guard_of(code), 0 };
+    *to = (sw_python_place_t){code, instruction, guard_of(code), 0};
     file_size = sw_pycode_text(&layout, sw_pycode_word(code, layout.file), file,
-                           FILE_TEXT);
+                               FILE_TEXT);
     if (!strncmp(file, machinery, sizeof machinery - 1))
         return true;
     function_size = sw_pycode_text(&layout, sw_pycode_word(code, layout.name),
-                               function, sizeof function);
+                                   function, sizeof function);
     uint32_t line = sw_pycode_line(&layout, code, offset_of(code, instruction));
     if (!sw_profile_lock()) {
         to->code = 0;
@@ -452,8 +505,7 @@ static bool is_what_python_says(uintptr_t frame)
     return same;
 }
 
-__attribute__((noinline, cold))
-static bool prove(uintptr_t thread)
+__attribute__((noinline, cold)) static bool prove(uintptr_t thread)
 {
     uintptr_t frame;
     int right = looks_right(thread, &frame);
@@ -481,19 +533,19 @@ int sw_python_frames(sw_thread_t *t, uint32_t *frames, int most)
 
     if (!thread)
         return 0;
-    if (sw_unlikely(atomic_load_explicit(&sw_python_state,
-                                         memory_order_relaxed) !=
-                    SW_PYTHON_ON) && !prove(thread))
+    if (sw_unlikely(
+            atomic_load_explicit(&sw_python_state, memory_order_relaxed) !=
+            SW_PYTHON_ON) &&
+        !prove(thread))
         return 0;
     uintptr_t frame = first_frame(thread);
     for (int i = 0; frame && n < most && i < 64 + 4 * most; i++) {
         if (sw_likely(!of_interpreter(frame))) {
             uintptr_t code = code_of(frame);
             uintptr_t instruction = instruction_of(frame);
-            sw_python_place_t *p =
-                &t->python[sw_thread_cache_slot(code + 31 * instruction)];
-            if (sw_unlikely(p->code != code ||
-                            p->instruction != instruction ||
+            sw_python_place_t
+                *p = &t->python[sw_thread_cache_slot(code + 31 * instruction)];
+            if (sw_unlikely(p->code != code || p->instruction != instruction ||
                             p->guard != guard_of(code)) &&
                 !learn(code, instruction, p))
                 return -1;

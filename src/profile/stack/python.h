@@ -28,15 +28,19 @@
 /* A line of Python: two calls in one line are one. */
 typedef struct {
     const char *file;
-    const char *function;       /* qualified from Python 3.11 on */
-    uint32_t line;              /* 0: not known */
+    const char *function; /* qualified from Python 3.11 on */
+    uint32_t line;        /* 0: not known */
 } sw_python_line_t;
 
 extern sw_table_t sw_python_lines;
 
 /* Is there a Python? Looked for when objects have come (sw_python_look). */
-typedef enum { SW_PYTHON_NONE, SW_PYTHON_UNPROVED, SW_PYTHON_ON,
-               SW_PYTHON_OFF } sw_python_state_t;
+typedef enum {
+    SW_PYTHON_NONE,
+    SW_PYTHON_UNPROVED,
+    SW_PYTHON_ON,
+    SW_PYTHON_OFF
+} sw_python_state_t;
 extern _Atomic int sw_python_state;
 
 void sw_python_look(void);

@@ -15,8 +15,8 @@
 #include <string.h>
 
 /* Frames of one native and one Python frame at first: see sw_site_depth. */
-sw_table_t sw_sites = { .width = sizeof(sw_site_t) + 2 * sizeof(uint32_t),
-                        .limit = 1 << 20 };
+sw_table_t sw_sites = {.width = sizeof(sw_site_t) + 2 * sizeof(uint32_t),
+                       .limit = 1 << 20};
 static int depth = 1;
 
 typedef struct {
@@ -69,7 +69,7 @@ static uint32_t known(uint64_t hash, const frames_t *stack, int n)
 {
     sw_find_t find = sw_table_find(&sw_sites, hash);
 
-    for (uint32_t row; (row = sw_table_next(&find)); )
+    for (uint32_t row; (row = sw_table_next(&find));)
         if (is(sw_table_row(&sw_sites, row), stack, n))
             return row;
     return 0;
@@ -146,8 +146,7 @@ static inline void leave(sw_thread_t *t, uint32_t turns)
 }
 
 /* Make the caches true to the process's epoch. */
-__attribute__((noinline))
-static void refresh(sw_thread_t *t)
+__attribute__((noinline)) static void refresh(sw_thread_t *t)
 {
     uint32_t epoch = atomic_load(&sw_epoch);
     int error = errno;
@@ -196,7 +195,7 @@ static uint32_t with_python(sw_thread_t *t, sw_trail_t *trail)
 
 static uint32_t without_python(sw_thread_t *t, sw_trail_t *trail)
 {
-    frames_t stack = { .natives = trail->natives };
+    frames_t stack = {.natives = trail->natives};
 
     trail->pythons = 0;
     copy(stack.frames, trail->frames, stack.natives);
@@ -204,9 +203,8 @@ static uint32_t without_python(sw_thread_t *t, sw_trail_t *trail)
 }
 
 /* Is the stack as it was on this trail? */
-__attribute__((no_sanitize("address", "thread")))
-static inline bool same_trail(const sw_trail_t *trail,
-                              const sw_caller_t *from)
+__attribute__((no_sanitize("address", "thread"))) static inline bool same_trail(
+    const sw_trail_t *trail, const sw_caller_t *from)
 {
     uintptr_t other = (trail->from.pc ^ from->pc) |
                       (trail->from.sp ^ from->sp) |
@@ -215,8 +213,7 @@ static inline bool same_trail(const sw_trail_t *trail,
     if (other)
         return false;
     for (int i = 0; i < trail->words; i++)
-        other |= trail->word[i].value ^
-                 *(const uintptr_t *)trail->word[i].at;
+        other |= trail->word[i].value ^ *(const uintptr_t *)trail->word[i].at;
     return other == 0;
 }
 
@@ -236,13 +233,13 @@ static void remember(sw_thread_t *t, const sw_trail_t *trail)
 
 /* While the stack is walked it may turn out that objects were closed: what
  * was found is then found again. */
-__attribute__((noinline))
-static uint32_t look(sw_thread_t *t, const sw_caller_t *from)
+__attribute__((noinline)) static uint32_t look(sw_thread_t *t,
+                                               const sw_caller_t *from)
 {
     union {
         sw_trail_t trail;
-        char room[sizeof(sw_trail_t) + (2 * SW_DEPTH_MAX + 8) *
-                  sizeof(((sw_trail_t *)0)->word[0])];
+        char room[sizeof(sw_trail_t) +
+                  (2 * SW_DEPTH_MAX + 8) * sizeof(((sw_trail_t *)0)->word[0])];
     } u;
     int error = errno;
     bool told;
@@ -300,7 +297,7 @@ uint32_t sw_site(const sw_caller_t *from)
 
 sw_caller_t sw_site_leave(const sw_caller_t *inside, uintptr_t back)
 {
-    sw_caller_t caller = { sw_unwind_strip(back), 0, 0 };
+    sw_caller_t caller = {sw_unwind_strip(back), 0, 0};
     uint32_t turns;
     sw_thread_t *t = enter(&turns);
 

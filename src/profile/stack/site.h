@@ -59,7 +59,8 @@ static inline uint32_t sw_site_quick(const sw_caller_t *from)
         uint32_t slot = sw_thread_cache_slot(from->pc);
         uint32_t site = t->alone[slot].site;
         bool found = t->alone[slot].pc == from->pc &&
-            t->epoch == atomic_load_explicit(&sw_epoch, memory_order_relaxed);
+                     t->epoch ==
+                         atomic_load_explicit(&sw_epoch, memory_order_relaxed);
         atomic_signal_fence(memory_order_seq_cst);
         t->turns = turns - found;
         if (sw_likely(found))
@@ -80,7 +81,7 @@ SW_API bool sw_site_skip_module(const char *path);
  * Rows of sw_frames, sw_modules, sw_python_lines are read as in table.h. */
 typedef struct sw_site {
     uint16_t natives, pythons;
-    uint32_t frames[];          /* rows of sw_frames: native, then Python */
+    uint32_t frames[]; /* rows of sw_frames: native, then Python */
 } sw_site_t;
 
 extern sw_table_t sw_sites;
@@ -91,22 +92,30 @@ extern sw_table_t sw_sites;
  * with and without frame pointers: asking for the frame's address makes the
  * compiler keep one for this function. */
 #if defined(__x86_64__) && defined(__clang__)
-#define SW_CALLER() __extension__ ({ \
-    const uintptr_t *frame_ = (const uintptr_t *)__builtin_frame_address(0); \
-    (sw_caller_t){ frame_[1], (uintptr_t)(frame_ + 2), frame_[0] }; })
+#define SW_CALLER()                                                           \
+    __extension__({                                                           \
+        const uintptr_t *frame_ = (const uintptr_t *)__builtin_frame_address( \
+            0);                                                               \
+        (sw_caller_t){frame_[1], (uintptr_t)(frame_ + 2), frame_[0]};         \
+    })
 #elif !defined(__clang__)
-#define SW_CALLER() __extension__ ({ \
-    const uintptr_t *frame_ = (const uintptr_t *)__builtin_frame_address(0); \
-    (sw_caller_t){ sw_unwind_strip((uintptr_t)__builtin_return_address(0)), \
-                   (uintptr_t)__builtin_dwarf_cfa(), frame_[0] }; })
+#define SW_CALLER()                                                            \
+    __extension__({                                                            \
+        const uintptr_t *frame_ = (const uintptr_t *)__builtin_frame_address(  \
+            0);                                                                \
+        (sw_caller_t){sw_unwind_strip((uintptr_t)__builtin_return_address(0)), \
+                      (uintptr_t)__builtin_dwarf_cfa(), frame_[0]};            \
+    })
 #else
 /* clang on aarch64 does not tell the CFA: start at the wrapper's own frame,
  * and leave it. */
-#define SW_CALLER() __extension__ ({ \
-    sw_caller_t own_; \
-    __asm__ volatile("adr %0, .\n\tmov %1, sp\n\tmov %2, x29" \
-                     : "=r"(own_.pc), "=r"(own_.sp), "=r"(own_.bp)); \
-    sw_site_leave(&own_, (uintptr_t)__builtin_return_address(0)); })
+#define SW_CALLER()                                                      \
+    __extension__({                                                      \
+        sw_caller_t own_;                                                \
+        __asm__ volatile("adr %0, .\n\tmov %1, sp\n\tmov %2, x29"        \
+                         : "=r"(own_.pc), "=r"(own_.sp), "=r"(own_.bp)); \
+        sw_site_leave(&own_, (uintptr_t)__builtin_return_address(0));    \
+    })
 #endif
 
 /* The caller's registers, from those at some instruction of a function. Where

@@ -22,26 +22,26 @@
 /* What is known of a code address: how to leave its frame, and its row in
  * sw_frames. */
 typedef struct {
-    uintptr_t address;          /* 0: an empty entry               */
+    uintptr_t address; /* 0: an empty entry */
     sw_cfi_rule_t rule;
-    bool skipped;               /* lies in a layer below the program */
+    bool skipped; /* lies in a layer below the program */
     uint32_t frame;
-    uint32_t mapping;           /* 0: in none                      */
+    uint32_t mapping; /* 0: in none */
 } sw_stack_place_t;
 
 /* What is known of a place in Python code; see python.c. */
 typedef struct {
     uintptr_t code, instruction;
-    uint64_t guard;             /* that it is still this code object */
-    uint32_t frame;             /* 0: not to be shown                */
+    uint64_t guard; /* that it is still this code object */
+    uint32_t frame; /* 0: not to be shown */
 } sw_python_place_t;
 
 /* Where a function was called from: the registers as they are right after it
  * has returned. */
 typedef struct {
-    uintptr_t pc;               /* the return address               */
-    uintptr_t sp;               /* the CFA of the function's frame  */
-    uintptr_t bp;               /* the frame pointer: rbp, x29      */
+    uintptr_t pc; /* the return address */
+    uintptr_t sp; /* the CFA of the function's frame */
+    uintptr_t bp; /* the frame pointer: rbp, x29 */
 } sw_caller_t;
 
 /* A walk as it was: where it began, the words that it read from the stack, and
@@ -49,27 +49,27 @@ typedef struct {
  * same place need not be made again while these words are the same, and that
  * is seen faster: the loads do not wait for each other. */
 typedef struct {
-    sw_caller_t from;           /* pc 0: empty                            */
-    uint32_t site;              /* with the Python frames of last time    */
+    sw_caller_t from; /* pc 0: empty */
+    uint32_t site;    /* with the Python frames of last time */
     uint16_t natives, pythons;
     uint8_t words;
-    bool uses_bp;               /* did from.bp matter?                    */
-    bool alone;                 /* did nothing matter but from.pc?        */
-    uint32_t frames[2 * SW_DEPTH_MAX];      /* native, Python             */
+    bool uses_bp;                      /* did from.bp matter? */
+    bool alone;                        /* did nothing matter but from.pc? */
+    uint32_t frames[2 * SW_DEPTH_MAX]; /* native, Python */
     struct {
         uintptr_t at, value;
     } word[];
 } sw_trail_t;
 
 typedef struct {
-    uint32_t epoch;             /* 0: all is empty                       */
-    volatile uint32_t turns;    /* calls until the linker is asked again;
-                                   0: the thread is at work on all this  */
+    uint32_t epoch;          /* 0: all is empty */
+    volatile uint32_t turns; /* calls until the linker is asked again;
+                                   0: the thread is at work on all this */
     uintptr_t stack_low, stack_high;
     struct {
         uintptr_t pc;
         uint32_t site;
-    } alone[SW_CACHE];          /* sites of one native frame             */
+    } alone[SW_CACHE]; /* sites of one native frame */
     sw_stack_place_t places[SW_CACHE];
     struct {
         uint64_t hash;
@@ -77,10 +77,10 @@ typedef struct {
         uint32_t site;
     } stacks[SW_CACHE];
     sw_python_place_t python[SW_CACHE];
-    size_t size;                /* of all this                           */
-    uint32_t trail_room;        /* words of a trail                      */
-    uint32_t trail_size;        /* bytes of a trail                      */
-    char trails[];              /* SW_TRAILS of them                     */
+    size_t size;         /* of all this */
+    uint32_t trail_room; /* words of a trail */
+    uint32_t trail_size; /* bytes of a trail */
+    char trails[];       /* SW_TRAILS of them */
 } sw_thread_t;
 
 /* This thread's, or NULL where there is no memory. */

@@ -27,7 +27,7 @@ static bool known(uintptr_t address, sw_stack_place_t *to)
 {
     sw_find_t find = sw_table_find(&places, hash_of(address));
 
-    for (uint32_t row; (row = sw_table_next(&find)); ) {
+    for (uint32_t row; (row = sw_table_next(&find));) {
         const sw_stack_place_t *p = sw_table_row(&places, row);
         const sw_mapping_t *m = sw_table_row(&sw_mappings, p->mapping);
         if (p->address == address && !atomic_load(&m->dead)) {
@@ -42,8 +42,8 @@ static bool known(uintptr_t address, sw_stack_place_t *to)
 /* With the lock held. A place whose frame found no room has frame 0. */
 static void learn(uintptr_t address, sw_stack_place_t *to)
 {
-    *to = (sw_stack_place_t){ .address = address,
-                        .mapping = sw_mapping_of(address) };
+    *to = (sw_stack_place_t){.address = address,
+                             .mapping = sw_mapping_of(address)};
     if (!to->mapping) {
         to->rule.bp_from = SW_BP_LOST;
         to->frame = sw_frame_of(SW_FRAME_NATIVE, 0, address);
@@ -91,13 +91,13 @@ const sw_stack_place_t *sw_place_find(sw_thread_t *t, uintptr_t address)
 
 typedef struct {
     sw_caller_t at;
-    bool exact;             /* pc was interrupted: it is no return address  */
+    bool exact; /* pc was interrupted: it is no return address */
     bool lost_bp;
-    uintptr_t bp_at;        /* where at.bp was loaded from; 0: trail->from  */
-    uintptr_t page;         /* of a foreign stack: can be read to its end   */
-    uintptr_t low, size;    /* of the thread's own stack                    */
+    uintptr_t bp_at;     /* where at.bp was loaded from; 0: trail->from */
+    uintptr_t page;      /* of a foreign stack: can be read to its end */
+    uintptr_t low, size; /* of the thread's own stack */
     sw_trail_t *trail;
-    uint32_t words, room;   /* in the trail; more than room: no trail       */
+    uint32_t words, room; /* in the trail; more than room: no trail */
 } walk_t;
 
 /* A return address lies behind the call, which may be a function's last
@@ -118,8 +118,8 @@ static inline void note(walk_t *w, uintptr_t at, uintptr_t value)
 
 /* The word at `at`, if it lies in the stack above the stack pointer. A foreign
  * stack may be gone at the next call: no trail leads through one. */
-__attribute__((no_sanitize("address", "thread")))
-static inline bool word(walk_t *w, uintptr_t at, uintptr_t *to)
+__attribute__((no_sanitize("address", "thread"))) static inline bool word(
+    walk_t *w, uintptr_t at, uintptr_t *to)
 {
     if (sw_unlikely(at < w->at.sp || at & (sizeof *to - 1)))
         return false;
@@ -147,9 +147,9 @@ static inline bool use_bp(walk_t *w)
 }
 
 #if defined(__x86_64__)
-enum { CONTEXT = 0 };                       /* sp points to the ucontext */
+enum { CONTEXT = 0 }; /* sp points to the ucontext */
 #else
-enum { CONTEXT = sizeof(siginfo_t) };       /* a siginfo is in front     */
+enum { CONTEXT = sizeof(siginfo_t) }; /* a siginfo is in front */
 #endif
 
 /* Out of the frame that the kernel made for a signal: the registers are those
@@ -175,9 +175,9 @@ static bool interrupted(walk_t *w)
         !word(w, (uintptr_t)&r->regs[29], &to.bp))
         return false;
 #endif
-    w->words = w->room + 1;     /* rare: no trail */
+    w->words = w->room + 1; /* rare: no trail */
     if (to.sp <= w->at.sp || !to.pc)
-        return false;       /* on another stack than the signal's: enough */
+        return false; /* on another stack than the signal's: enough */
     w->at = to;
     w->exact = true;
     w->lost_bp = false;
@@ -237,8 +237,11 @@ static inline bool unwind(walk_t *w, const sw_cfi_rule_t *rule)
 
 bool sw_unwind_walk(sw_thread_t *t, int most, sw_trail_t *trail, uint32_t room)
 {
-    walk_t w = { .at = trail->from, .trail = trail, .room = room,
-                 .low = t->stack_low, .size = t->stack_high - t->stack_low };
+    walk_t w = {.at = trail->from,
+                .trail = trail,
+                .room = room,
+                .low = t->stack_low,
+                .size = t->stack_high - t->stack_low};
     const sw_stack_place_t *place = sw_place(t, address_of(&w));
     int n = 0;
 
@@ -265,11 +268,15 @@ bool sw_unwind_walk(sw_thread_t *t, int most, sw_trail_t *trail, uint32_t room)
     return true;
 }
 
-bool sw_unwind_step(sw_thread_t *t, const sw_caller_t *inside, sw_caller_t *caller)
+bool sw_unwind_step(sw_thread_t *t, const sw_caller_t *inside,
+                    sw_caller_t *caller)
 {
     sw_trail_t none;
-    walk_t w = { .at = *inside, .exact = true, .trail = &none,
-                 .low = t->stack_low, .size = t->stack_high - t->stack_low };
+    walk_t w = {.at = *inside,
+                .exact = true,
+                .trail = &none,
+                .low = t->stack_low,
+                .size = t->stack_high - t->stack_low};
     const sw_stack_place_t *place = sw_place(t, address_of(&w));
 
     if (!place || !unwind(&w, &place->rule))

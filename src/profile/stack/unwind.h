@@ -47,7 +47,8 @@ bool sw_unwind_walk(sw_thread_t *t, int most, sw_trail_t *trail, uint32_t room);
 
 /* One step: from an instruction of a function to its caller. False: not to be
  * told. */
-bool sw_unwind_step(sw_thread_t *t, const sw_caller_t *inside, sw_caller_t *caller);
+bool sw_unwind_step(sw_thread_t *t, const sw_caller_t *inside,
+                    sw_caller_t *caller);
 
 /* What is known of a code address. The place is the thread's and may be
  * another one's after the next call; NULL: it cannot be found out now (in a
@@ -66,7 +67,7 @@ static inline uintptr_t sw_unwind_strip(uintptr_t address)
 {
 #if defined(__aarch64__)
     register uintptr_t lr __asm__("x30") = address;
-    __asm__("hint 7" : "+r"(lr));           /* xpaclri; nothing on old cores */
+    __asm__("hint 7" : "+r"(lr)); /* xpaclri; nothing on old cores */
     return lr;
 #else
     return address;

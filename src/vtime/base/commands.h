@@ -5,9 +5,9 @@
 #ifndef SW_VTIME_BASE_COMMANDS_H
 #define SW_VTIME_BASE_COMMANDS_H
 
-int sw_replay_command(char **argv);     /* replay.c  */
-int sw_convert_command(char **argv);    /* convert.c */
-int sw_serve_command(char **argv);      /* serve.c   */
-int sw_check_command(char **argv);      /* check.c   */
+int sw_replay_command(char **argv);  /* replay.c */
+int sw_convert_command(char **argv); /* convert.c */
+int sw_serve_command(char **argv);   /* serve.c */
+int sw_check_command(char **argv);   /* check.c */
 
 #endif

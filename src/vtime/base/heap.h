@@ -11,7 +11,7 @@
 
 typedef struct {
     sw_ps_t time;
-    uint64_t key;       /* kind and rank */
+    uint64_t key; /* kind and rank */
     uint64_t number;
     void *of;
 } sw_heap_event_t;

@@ -27,7 +27,7 @@ static sw_lookup_entry_t *place(const sw_lookup_t *map, uint64_t key)
 static bool grow(sw_lookup_t *map)
 {
     sw_lookup_t larger = {.room = map->room ? 2 * map->room : 64,
-                       .used = map->used};
+                          .used = map->used};
     larger.entries = sw_pool_array(larger.room, sizeof *larger.entries);
     if (!larger.entries)
         return false;

@@ -17,13 +17,13 @@
 #include "node/base/base.h"
 
 typedef struct {
-    uint64_t key;       /* and 1; 0: free */
+    uint64_t key; /* and 1; 0: free */
     uint64_t value;
 } sw_lookup_entry_t;
 
 typedef struct {
     sw_lookup_entry_t *entries;
-    size_t room, used;          /* room: a power of two, or 0 */
+    size_t room, used; /* room: a power of two, or 0 */
 } sw_lookup_t;
 
 /* The value of a key, a new one being 0. */

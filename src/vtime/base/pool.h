@@ -9,12 +9,12 @@
 #include "node/base/base.h"
 
 typedef struct {
-    size_t size;        /* of one, at least a pointer */
-    void *free;         /* the next one's address stands in each */
+    size_t size; /* of one, at least a pointer */
+    void *free;  /* the next one's address stands in each */
     void *chunks;
-    char *at, *end;     /* what was never taken of the newest chunk */
-    void *spare;        /* given when there is no memory */
-    bool *failed;       /* set then */
+    char *at, *end; /* what was never taken of the newest chunk */
+    void *spare;    /* given when there is no memory */
+    bool *failed;   /* set then */
 } sw_pool_t;
 
 /* An array of zeroes that begins with a cache line, to be freed; NULL: no

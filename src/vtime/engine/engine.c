@@ -92,22 +92,23 @@ static void decide(sw_engine_t *engine, const sw_heap_event_t *event)
 /* What happens at each kind of event, and what a lower room asks of a higher
  * one. */
 static const sw_handlers_t handlers = {
-    .event = {
-        [SW_EVENT_OUT] = sw_wire_out,
-        [SW_EVENT_ENTER] = sw_wire_enter,
-        [SW_EVENT_IN] = sw_wire_in,
-        [SW_EVENT_DECIDE] = decide,
-        [SW_EVENT_UNLOCK] = sw_window_unlock,
-        [SW_EVENT_LOCK] = sw_window_lock,
-        [SW_EVENT_BEGIN] = sw_started_begin,
-        [SW_EVENT_READY] = sw_receive_come,
-        [SW_EVENT_WAKE] = sw_receive_wake,
-        [SW_EVENT_HANDS] = sw_receive_hands,
-        [SW_EVENT_READY_NODE] = sw_graph_ready_node,
-        [SW_EVENT_READY_MESSAGE] = sw_graph_ready_message,
-        [SW_EVENT_OVER_NODE] = sw_graph_over_node,
-        [SW_EVENT_LOOK] = sw_graph_look,
-    },
+    .event =
+        {
+            [SW_EVENT_OUT] = sw_wire_out,
+            [SW_EVENT_ENTER] = sw_wire_enter,
+            [SW_EVENT_IN] = sw_wire_in,
+            [SW_EVENT_DECIDE] = decide,
+            [SW_EVENT_UNLOCK] = sw_window_unlock,
+            [SW_EVENT_LOCK] = sw_window_lock,
+            [SW_EVENT_BEGIN] = sw_started_begin,
+            [SW_EVENT_READY] = sw_receive_come,
+            [SW_EVENT_WAKE] = sw_receive_wake,
+            [SW_EVENT_HANDS] = sw_receive_hands,
+            [SW_EVENT_READY_NODE] = sw_graph_ready_node,
+            [SW_EVENT_READY_MESSAGE] = sw_graph_ready_message,
+            [SW_EVENT_OVER_NODE] = sw_graph_over_node,
+            [SW_EVENT_LOOK] = sw_graph_look,
+        },
     .node_complete = sw_graph_complete,
     .node_received = sw_graph_received,
     .node_arrives = sw_graph_arrives,
@@ -155,8 +156,9 @@ sw_engine_t *sw_engine_new(sw_model_t *model, const sw_op_source_t *source,
     for (int class = 0; class < SW_CLASS_NETWORK; class++)
         e->free_port[0] &= model->loggopsim ||
                            nothing_but_latency(&model->links[class]);
-    e->free_port[1] = !model->network && (model->loggopsim ||
-        nothing_but_latency(&model->links[SW_CLASS_NETWORK]));
+    e->free_port[1] = !model->network &&
+                      (model->loggopsim ||
+                       nothing_but_latency(&model->links[SW_CLASS_NETWORK]));
     for (uint32_t i = 0; i < e->ranks; i++) {
         sw_rank_t *rank = &e->rank[i];
         e->everybody[i] = i;
@@ -266,8 +268,8 @@ static void happen(sw_engine_t *engine)
     /* What the host decides comes late, and so does a rank that went on
      * without a lock; all else comes in the order of time. */
     sw_engine_must(engine, event.time >= engine->now || engine->source.answer ||
-                           engine->threaded || engine->result.forced ||
-                           event.key >> 32 == SW_EVENT_DECIDE);
+                               engine->threaded || engine->result.forced ||
+                               event.key >> 32 == SW_EVENT_DECIDE);
     engine->now = sw_ps_max(engine->now, event.time);
     handlers.event[event.key >> 32](engine, &event);
 }

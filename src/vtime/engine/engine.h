@@ -28,14 +28,14 @@
 #include "vtime/ops/source.h"
 
 typedef struct {
-    bool check;         /* no event before its cause: abort() if there is one */
+    bool check; /* no event before its cause: abort() if there is one */
 } sw_engine_options_t;
 
 typedef enum {
     SW_ENGINE_DONE,
-    SW_ENGINE_WAITS,    /* for the source          */
+    SW_ENGINE_WAITS,    /* for the source */
     SW_ENGINE_DEADLOCK, /* no rank can ever go on, for certain */
-    SW_ENGINE_MEMORY,   /* there is none left      */
+    SW_ENGINE_MEMORY,   /* there is none left */
     SW_ENGINE_WRONG,    /* the operations cannot be: members disagree about a
                          * collective, there is no such rank or context;
                          * sw_engine_stuck tells, for the rank whose it is */

@@ -25,10 +25,12 @@ void sw_engine_result(const sw_engine_t *engine, sw_engine_result_t *result)
         engine->times[i] = rank->time;
         result->end = sw_ps_max(result->end, rank->main.clock);
         sw_engine_must(engine, rank->time.end == rank->time.compute +
-                               rank->time.noise + rank->time.messages +
-                               rank->time.collectives);
-        sw_engine_must(engine, rank->time.waiting <= rank->time.messages +
-                               rank->time.collectives);
+                                                     rank->time.noise +
+                                                     rank->time.messages +
+                                                     rank->time.collectives);
+        sw_engine_must(engine,
+                       rank->time.waiting <=
+                           rank->time.messages + rank->time.collectives);
     }
     result->ranks = engine->times;
 }
@@ -54,26 +56,26 @@ static void say_request(const sw_engine_t *engine, const sw_request_t *r,
 {
     char peer[16], tag[16];
     const sw_context_t *c = r->kind == SW_REQUEST_RECV
-        ? engine->context[r->context / 2] : NULL;
+                                ? engine->context[r->context / 2]
+                                : NULL;
     say_peer(peer, sizeof peer, r->peer);
     say_tag(tag, sizeof tag, r->tag);
     if (r->kind == SW_REQUEST_THREAD)
         snprintf(text, size, "another of its threads");
     else if (r->kind == SW_REQUEST_COLLECTIVE)
         snprintf(text, size, "%s%s on context %u",
-                 op->request ? "wait for " : "",
-                 sw_collective_names[r->what],
+                 op->request ? "wait for " : "", sw_collective_names[r->what],
                  op->kind == SW_OP_COLLECTIVE ? op->context : r->in_context);
     else if (r->kind == SW_REQUEST_WINDOW)
-        snprintf(text, size, "%s of the window of %s",
-                 sw_window_names[r->what], r->peer < 0 ? "all" : peer);
+        snprintf(text, size, "%s of the window of %s", sw_window_names[r->what],
+                 r->peer < 0 ? "all" : peer);
     else if (c && c->window)
         snprintf(text, size, "%s of a window by %s",
                  r->tag == SW_WINDOW_POSTED ? "post" : "complete", peer);
     else
         snprintf(text, size, "%s%s %s, %s", op->request ? "wait for " : "",
-                 r->kind == SW_REQUEST_SEND ? "send to" : "receive from",
-                 peer, tag);
+                 r->kind == SW_REQUEST_SEND ? "send to" : "receive from", peer,
+                 tag);
 }
 
 void sw_engine_stuck(const sw_engine_t *engine, uint32_t number, char *text,
@@ -81,7 +83,7 @@ void sw_engine_stuck(const sw_engine_t *engine, uint32_t number, char *text,
 {
     static const char *const select[] = {
         [SW_SELECT_ANY] = "wait for any", [SW_SELECT_SOME] = "wait for some",
-        [SW_TEST_ALL] = "test all", [SW_TEST_ANY] = "test any",
+        [SW_TEST_ALL] = "test all",       [SW_TEST_ANY] = "test any",
         [SW_TEST_SOME] = "test some",
     };
     if (size)

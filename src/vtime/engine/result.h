@@ -41,13 +41,13 @@
 
 typedef struct {
     const sw_engine_t *engine;
-    sw_engine_state_t state;    /* what the engine ended with */
+    sw_engine_state_t state; /* what the engine ended with */
     uint32_t ranks;
-    const sw_sections_t *sections;      /* their names */
-    double wall;                /* s */
+    const sw_sections_t *sections; /* their names */
+    double wall;                   /* s */
     uint64_t damaged;
     bool extrapolated;
-    const char *notes[4];       /* up to NULL, or all; "" are left out */
+    const char *notes[4]; /* up to NULL, or all; "" are left out */
 } sw_result_t;
 
 void sw_result_json(FILE *to, const sw_result_t *result);

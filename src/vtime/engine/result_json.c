@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STUCK 16        /* ranks told one by one */
+#define STUCK 16 /* ranks told one by one */
 #define TEXT 160
 
 static void put_ns(FILE *to, sw_ps_t ps)
@@ -20,8 +20,11 @@ static void put_ns(FILE *to, sw_ps_t ps)
 /* The bytes of a character of UTF-8 behind its first; -1: it is none. */
 static int more_bytes(const unsigned char *s)
 {
-    int n = *s < 0x80 ? 0 : *s >= 0xc2 && *s < 0xe0 ? 1
-          : *s >= 0xe0 && *s < 0xf0 ? 2 : *s >= 0xf0 && *s < 0xf5 ? 3 : -1;
+    int n = *s < 0x80                 ? 0
+            : *s >= 0xc2 && *s < 0xe0 ? 1
+            : *s >= 0xe0 && *s < 0xf0 ? 2
+            : *s >= 0xf0 && *s < 0xf5 ? 3
+                                      : -1;
     for (int i = 1; i <= n; i++)
         if ((s[i] & 0xc0) != 0x80)
             return -1;
@@ -53,8 +56,10 @@ static void put_times(FILE *to, const sw_rank_time_t *time)
     const struct {
         const char *name;
         sw_ps_t ps;
-    } parts[] = {{"end_ns", time->end}, {"compute_ns", time->compute},
-                 {"noise_ns", time->noise}, {"messages_ns", time->messages},
+    } parts[] = {{"end_ns", time->end},
+                 {"compute_ns", time->compute},
+                 {"noise_ns", time->noise},
+                 {"messages_ns", time->messages},
                  {"collectives_ns", time->collectives},
                  {"waiting_ns", time->waiting}};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
@@ -101,8 +106,7 @@ static void put_sections(FILE *to, const sw_result_t *result)
     static const sw_sections_t nobody;
     const sw_sections_t *names = result->sections ? result->sections : &nobody;
     uint32_t count;
-    sw_section_time_t *times = sw_sections_times(result->engine, names,
-                                                 &count);
+    sw_section_time_t *times = sw_sections_times(result->engine, names, &count);
     const char *before = "";
     fprintf(to, ", \"sections\": [");
     for (uint32_t i = 0; i < count; i++) {
@@ -134,8 +138,8 @@ static void put_stuck(FILE *to, const sw_result_t *result)
         sw_engine_stuck(result->engine, i, text, sizeof text);
         if (!*text || stuck++ >= STUCK)
             continue;
-        fprintf(to, "%s{\"rank\": %u, \"waits_for\": ",
-                stuck > 1 ? ", " : "", i);
+        fprintf(to, "%s{\"rank\": %u, \"waits_for\": ", stuck > 1 ? ", " : "",
+                i);
         put_string(to, text);
         putc('}', to);
     }
@@ -144,34 +148,38 @@ static void put_stuck(FILE *to, const sw_result_t *result)
 
 void sw_result_json(FILE *to, const sw_result_t *result)
 {
-    static const char *const states[] = {
-        [SW_ENGINE_DONE] = "done", [SW_ENGINE_WAITS] = "waits",
-        [SW_ENGINE_DEADLOCK] = "deadlock", [SW_ENGINE_MEMORY] = "memory",
-        [SW_ENGINE_WRONG] = "wrong"};
+    static const char *const states[] = {[SW_ENGINE_DONE] = "done",
+                                         [SW_ENGINE_WAITS] = "waits",
+                                         [SW_ENGINE_DEADLOCK] = "deadlock",
+                                         [SW_ENGINE_MEMORY] = "memory",
+                                         [SW_ENGINE_WRONG] = "wrong"};
     sw_engine_result_t r;
     sw_engine_result(result->engine, &r);
     fprintf(to, "{\"state\": \"%s\", \"ranks\": %u, \"end_ns\": ",
             states[result->state], result->ranks);
     put_ns(to, r.end);
-    fprintf(to, ", \"operations\": %llu, \"messages\": %llu, \"bytes\": %llu, "
+    fprintf(to,
+            ", \"operations\": %llu, \"messages\": %llu, \"bytes\": %llu, "
             "\"wildcards\": %llu, \"undecided\": %llu, \"disordered\": %llu, "
             "\"forced\": %llu",
             (unsigned long long)r.operations, (unsigned long long)r.messages,
             (unsigned long long)r.bytes, (unsigned long long)r.wildcards,
-            (unsigned long long)r.undecided,
-            (unsigned long long)r.disordered,
+            (unsigned long long)r.undecided, (unsigned long long)r.disordered,
             (unsigned long long)r.forced);
     put_collectives(to, &r);
     put_ranks(to, result, &r);
     put_sections(to, result);
     if (result->state == SW_ENGINE_DEADLOCK)
         put_stuck(to, result);
-    fprintf(to, ", \"extrapolated\": %s, \"wall_s\": %.6f, \"damaged\": %llu, "
-            "\"notes\": [", result->extrapolated ? "true" : "false",
-            result->wall, (unsigned long long)result->damaged);
+    fprintf(to,
+            ", \"extrapolated\": %s, \"wall_s\": %.6f, \"damaged\": %llu, "
+            "\"notes\": [",
+            result->extrapolated ? "true" : "false", result->wall,
+            (unsigned long long)result->damaged);
     const char *before = "";
-    for (unsigned i = 0; i < sizeof result->notes / sizeof *result->notes &&
-                         result->notes[i]; i++) {
+    for (unsigned i = 0;
+         i < sizeof result->notes / sizeof *result->notes && result->notes[i];
+         i++) {
         if (!*result->notes[i])
             continue;
         fputs(before, to);

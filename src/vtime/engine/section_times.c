@@ -8,9 +8,9 @@
 #include <stdlib.h>
 
 typedef struct {
-    uint32_t *outer;            /* by section */
-    sw_rank_time_t *here;       /* of the rank at hand */
-    uint32_t *seen;             /* the last rank that was there, and 1 */
+    uint32_t *outer;      /* by section */
+    sw_rank_time_t *here; /* of the rank at hand */
+    uint32_t *seen;       /* the last rank that was there, and 1 */
     sw_section_time_t *times;
 } sums_t;
 
@@ -35,8 +35,7 @@ static void count_rank(sums_t *s, const sw_engine_t *engine, uint32_t number,
     sw_rank_time_t rest = sw_rank_so_far(rank);
     sw_rank_time_add(&rest, &rank->since, -1);
     for (uint32_t i = 0; i < rank->section_count; i++)
-        count_in(s, number, rank->sections[i].number,
-                 &rank->sections[i].time);
+        count_in(s, number, rank->sections[i].number, &rank->sections[i].time);
     count_in(s, number, rank->section, &rest);
     for (uint32_t i = 0; i < count; i++) {
         sw_section_time_t *t = &s->times[i];

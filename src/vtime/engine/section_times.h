@@ -15,9 +15,9 @@
 
 /* What ranks spent in a section and those within it. */
 typedef struct {
-    uint32_t ranks;             /* so many have been there                 */
-    uint32_t longest;           /* the rank that was there for longest     */
-    sw_rank_time_t sum, most;   /* of all ranks, of that one; `end`: whole */
+    uint32_t ranks;           /* so many have been there */
+    uint32_t longest;         /* the rank that was there for longest */
+    sw_rank_time_t sum, most; /* of all ranks, of that one; `end`: whole */
 } sw_section_time_t;
 
 /* By number, from 0 on, what is outside of all; to be freed. `count`: how many;

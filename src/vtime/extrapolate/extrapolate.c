@@ -30,9 +30,9 @@ typedef struct {
     const char *in;
     sw_steps_t steps;
     uint32_t ranks, more;
-    sw_step_at_t *step;             /* of each rank: the one at hand */
-    sw_lookup_t whole;              /* contexts of all ranks, in their order */
-    sw_grid_t *grids;                /* those that fit so far */
+    sw_step_at_t *step; /* of each rank: the one at hand */
+    sw_lookup_t whole;  /* contexts of all ranks, in their order */
+    sw_grid_t *grids;   /* those that fit so far */
     uint32_t grid_count;
     sw_grid_t grid, new_grid;
 } extra_t;
@@ -56,12 +56,12 @@ static bool refuse(const extra_t *x, const char *why, uint32_t rank)
         strcpy(there, "the end");
     if (!rank)
         return sw_convert_fail("%s cannot be extrapolated: operation %llu of "
-                               "rank 0 (%s)%s %s", x->in,
-                               (unsigned long long)first->number, there,
+                               "rank 0 (%s)%s %s",
+                               x->in, (unsigned long long)first->number, there,
                                section, why);
     return sw_convert_fail("%s cannot be extrapolated: operation %llu of rank "
-                           "%u (%s)%s %s operation %llu of rank 0 (%s)", x->in,
-                           (unsigned long long)step->number, rank, here,
+                           "%u (%s)%s %s operation %llu of rank 0 (%s)",
+                           x->in, (unsigned long long)step->number, rank, here,
                            section, why, (unsigned long long)first->number,
                            there);
 }
@@ -73,12 +73,13 @@ static bool sizes_may_differ(const sw_vop_t *op)
     if (op->kind != SW_OP_COLLECTIVE)
         return false;
     switch (op->what) {
-    case SW_COLLECTIVE_GATHERV: case SW_COLLECTIVE_SCATTERV:
-    case SW_COLLECTIVE_ALLGATHERV: case SW_COLLECTIVE_ALLTOALLV:
-    case SW_COLLECTIVE_ALLTOALLW: case SW_COLLECTIVE_REDUCE_SCATTER:
-        return true;
-    default:
-        return false;
+    case SW_COLLECTIVE_GATHERV:
+    case SW_COLLECTIVE_SCATTERV:
+    case SW_COLLECTIVE_ALLGATHERV:
+    case SW_COLLECTIVE_ALLTOALLV:
+    case SW_COLLECTIVE_ALLTOALLW:
+    case SW_COLLECTIVE_REDUCE_SCATTER: return true;
+    default: return false;
     }
 }
 
@@ -148,11 +149,14 @@ static int next(extra_t *x)
         refuse(x, "is between two groups", 0);
         return -1;
     }
-    if (op->context && (is_message(op) || op->kind == SW_OP_COLLECTIVE ||
-                        op->kind == SW_OP_WINDOW) &&
+    if (op->context &&
+        (is_message(op) || op->kind == SW_OP_COLLECTIVE ||
+         op->kind == SW_OP_WINDOW) &&
         !sw_lookup_get(&x->whole, op->context)) {
-        refuse(x, "is on a communicator that is not of all ranks in their "
-               "order", 0);
+        refuse(x,
+               "is on a communicator that is not of all ranks in their "
+               "order",
+               0);
         return -1;
     }
     return 1;
@@ -192,11 +196,15 @@ static bool keep_fitting(extra_t *x)
             x->grids[kept++] = x->grids[i];
     }
     x->grid_count = kept;
-    return kept || refuse(x, halves
-        ? "has a partner half-way round: whether it is before or behind, "
-          "nobody can tell where the side of a grid is 2"
-        : "has a partner that is not as far away as others', on a ring or on "
-          "a grid", 0);
+    return kept ||
+           refuse(x,
+                  halves ? "has a partner half-way round: whether it is before "
+                           "or behind, "
+                           "nobody can tell where the side of a grid is 2"
+                         : "has a partner that is not as far away as others', "
+                           "on a ring or on "
+                           "a grid",
+                  0);
 }
 
 /* The first grid on which all partners are equally far, and the new one. */
@@ -213,11 +221,11 @@ static bool look(extra_t *x)
     x->grid = x->grids[0];
     if (state < 0 || sw_grid_like(&x->grid, x->more, &x->new_grid, &memory))
         return state == 0;
-    return memory
-        ? sw_convert_fail("%s cannot be extrapolated: its ranks are on a grid "
-                          "of %d dimensions, which %u ranks are not", x->in,
-                          sw_grid_dimensions(&x->grid), x->more)
-        : sw_convert_fail("%s: no memory", x->in);
+    return memory ? sw_convert_fail(
+                        "%s cannot be extrapolated: its ranks are on a grid "
+                        "of %d dimensions, which %u ranks are not",
+                        x->in, sw_grid_dimensions(&x->grid), x->more)
+                  : sw_convert_fail("%s: no memory", x->in);
 }
 
 /* The whole --------------------------------------------------------------- */
@@ -227,21 +235,18 @@ static void grow(const extra_t *x, sw_vop_t *op)
 {
     bool sent = false, received = false;
     switch (op->what) {
-    case SW_COLLECTIVE_ALLTOALL: case SW_COLLECTIVE_ALLTOALLV:
-    case SW_COLLECTIVE_ALLTOALLW:
-        sent = received = true;
-        break;
+    case SW_COLLECTIVE_ALLTOALL:
+    case SW_COLLECTIVE_ALLTOALLV:
+    case SW_COLLECTIVE_ALLTOALLW: sent = received = true; break;
     case SW_COLLECTIVE_REDUCE_SCATTER:
     case SW_COLLECTIVE_REDUCE_SCATTER_BLOCK:
-    case SW_COLLECTIVE_SCATTER: case SW_COLLECTIVE_SCATTERV:
-        sent = true;
-        break;
-    case SW_COLLECTIVE_ALLGATHER: case SW_COLLECTIVE_ALLGATHERV:
-    case SW_COLLECTIVE_GATHER: case SW_COLLECTIVE_GATHERV:
-        received = true;
-        break;
-    default:
-        break;
+    case SW_COLLECTIVE_SCATTER:
+    case SW_COLLECTIVE_SCATTERV: sent = true; break;
+    case SW_COLLECTIVE_ALLGATHER:
+    case SW_COLLECTIVE_ALLGATHERV:
+    case SW_COLLECTIVE_GATHER:
+    case SW_COLLECTIVE_GATHERV: received = true; break;
+    default: break;
     }
     double by = (double)x->more / x->ranks;
     if (sent)
@@ -292,8 +297,7 @@ static bool put(extra_t *x, sw_op_writer_t *writer, uint32_t rank,
         return true;
     if (has_partner(&op)) {
         sw_grid_way_t way = way_of(x, &x->grid, 0);
-        op.peer = (int32_t)sw_grid_partner(&x->grid, &way, &x->new_grid,
-                                           rank);
+        op.peer = (int32_t)sw_grid_partner(&x->grid, &way, &x->new_grid, rank);
     }
     if (op.kind == SW_OP_COLLECTIVE) {
         unroot(x, rank, &op);
@@ -331,8 +335,7 @@ static bool put_contexts(const extra_t *x, sw_op_writer_t *writer)
     return good;
 }
 
-static bool write_all(extra_t *x, sw_op_writer_t *writer,
-                      sw_converted_t *done)
+static bool write_all(extra_t *x, sw_op_writer_t *writer, sw_converted_t *done)
 {
     bool good = put_contexts(x, writer) && put_sections(x, writer);
     sw_steps_rewind(&x->steps);
@@ -362,9 +365,11 @@ static bool find_whole(extra_t *x)
 static bool write_file(extra_t *x, const char *out, sw_converted_t *done)
 {
     char note[256];
-    snprintf(note, sizeof note, "extrapolated from %u ranks to %u, as a %s; "
-             "%.100s", x->ranks, x->more, sw_grid_dimensions(&x->grid) > 1
-             ? "grid" : "ring",
+    snprintf(note, sizeof note,
+             "extrapolated from %u ranks to %u, as a %s; "
+             "%.100s",
+             x->ranks, x->more,
+             sw_grid_dimensions(&x->grid) > 1 ? "grid" : "ring",
              sw_op_note(x->steps.ops));
     sw_op_writer_t *writer = sw_op_writer_new(out, x->more, note);
     bool good = writer && write_all(x, writer, done);

@@ -41,7 +41,9 @@ static void message(program_t *p, bool sends, uint32_t peer, int32_t tag,
                     uint32_t request)
 {
     sw_vop_t op = {.kind = sends ? SW_OP_SEND : SW_OP_RECV,
-                   .peer = (int32_t)peer, .tag = tag, .bytes = p->bytes,
+                   .peer = (int32_t)peer,
+                   .tag = tag,
+                   .bytes = p->bytes,
                    .request = request};
     put(p, &op);
 }
@@ -56,11 +58,10 @@ static void halo2d(program_t *p)
 {
     uint32_t columns = p->columns, rows = p->ranks / columns;
     uint32_t row = p->rank / columns, column = p->rank % columns;
-    uint32_t near[4] = {
-        row * columns + (column + columns - 1) % columns,
-        row * columns + (column + 1) % columns,
-        (row + rows - 1) % rows * columns + column,
-        (row + 1) % rows * columns + column};
+    uint32_t near[4] = {row * columns + (column + columns - 1) % columns,
+                        row * columns + (column + 1) % columns,
+                        (row + rows - 1) % rows * columns + column,
+                        (row + 1) % rows * columns + column};
     /* What goes to the left comes from the right. */
     for (uint32_t i = 0; i < 4; i++)
         message(p, false, near[i], (int32_t)(i ^ 1), i + 1);
@@ -91,7 +92,8 @@ static void collective(program_t *p, unsigned what)
     sw_waits_t waits = sw_collective_waits[what];
     bool rooted = waits == SW_WAITS_ROOT || waits == SW_WAITS_AT_ROOT;
     bool many = strstr(sw_collective_names[what], "alltoall") != NULL;
-    sw_vop_t op = {.kind = SW_OP_COLLECTIVE, .what = (uint8_t)what,
+    sw_vop_t op = {.kind = SW_OP_COLLECTIVE,
+                   .what = (uint8_t)what,
                    .peer = rooted ? 0 : -1};
     if (what != SW_COLLECTIVE_BARRIER) {
         op.bytes = p->bytes;
@@ -102,13 +104,13 @@ static void collective(program_t *p, unsigned what)
 
 static void (*pattern_named(const char *name))(program_t *)
 {
-    return !strcmp(name, "halo2d") ? halo2d
-         : !strcmp(name, "ring") ? ring
-         : !strcmp(name, "pingpong") ? pingpong : NULL;
+    return !strcmp(name, "halo2d")     ? halo2d
+           : !strcmp(name, "ring")     ? ring
+           : !strcmp(name, "pingpong") ? pingpong
+                                       : NULL;
 }
 
-static void write_all(program_t *p, void (*pattern)(program_t *),
-                      unsigned what)
+static void write_all(program_t *p, void (*pattern)(program_t *), unsigned what)
 {
     for (p->rank = 0; p->good && p->rank < p->ranks; p->rank++)
         for (uint64_t i = 0; p->good && i < p->iterations; i++) {
@@ -128,8 +130,7 @@ bool sw_synthetic_ops(char **argv, sw_converted_t *done)
     while (argv[words])
         words++;
     if (words != 6 || !sw_convert_number(argv[1], "", INT32_MAX, &ranks) ||
-        !ranks ||
-        !sw_convert_number(argv[2], "", UINT32_MAX, &p.iterations) ||
+        !ranks || !sw_convert_number(argv[2], "", UINT32_MAX, &p.iterations) ||
         !sw_convert_number(argv[3], "", (uint64_t)1 << 40, &p.bytes) ||
         !sw_convert_number(argv[4], "", 1000000000000, &compute_ns))
         return sw_convert_fail("--synthetic PATTERN RANKS ITERATIONS BYTES "
@@ -142,15 +143,18 @@ bool sw_synthetic_ops(char **argv, sw_converted_t *done)
     if (what == SW_COLLECTIVE_COUNT)
         return sw_convert_fail("there is no pattern %s; there are halo2d, "
                                "ring, pingpong, and collectives by their "
-                               "names (allreduce)", argv[0]);
+                               "names (allreduce)",
+                               argv[0]);
     p.ranks = (uint32_t)ranks;
     for (uint32_t i = 1; (uint64_t)i * i <= ranks; i++)
         if (ranks % i == 0)
             p.columns = i;
     p.compute = (sw_ps_t)compute_ns * SW_PS_PER_NS;
     char note[256];
-    snprintf(note, sizeof note, "synthetic %.40s of %llu iterations, %llu "
-             "bytes", argv[0], (unsigned long long)p.iterations,
+    snprintf(note, sizeof note,
+             "synthetic %.40s of %llu iterations, %llu "
+             "bytes",
+             argv[0], (unsigned long long)p.iterations,
              (unsigned long long)p.bytes);
     p.writer = sw_convert_writer(argv[5], p.ranks, note);
     if (!p.writer)

@@ -17,20 +17,20 @@
 
 #define MASK (SW_FEED_ENTRIES - 1)
 
-#define SPIN_NS 10000u          /* an awake engine answers in a few µs */
-#define SKIPS 32                /* waits that do not spin after one in vain */
-#define AWAKE_NS 20000000u      /* of a rank that has a core of its own */
-#define LOOK_NS 100000000u      /* is the engine still there? */
-#define PATIENCE_NS 10000000000u    /* for an engine that is still to come */
+#define SPIN_NS 10000u           /* an awake engine answers in a few µs */
+#define SKIPS 32                 /* waits that do not spin after one in vain */
+#define AWAKE_NS 20000000u       /* of a rank that has a core of its own */
+#define LOOK_NS 100000000u       /* is the engine still there? */
+#define PATIENCE_NS 10000000000u /* for an engine that is still to come */
 
 struct sw_feed {
     sw_feed_shared_t *shared;
     sw_feeds_head_t *head;
     uint64_t put;
-    uint64_t room;              /* `put` may go up to here */
-    uint64_t half;              /* when `put` is here, ring if half full */
+    uint64_t room; /* `put` may go up to here */
+    uint64_t half; /* when `put` is here, ring if half full */
     uint32_t rank;
-    uint32_t parts;             /* of answers read */
+    uint32_t parts; /* of answers read */
     int skips;
     bool gone;
     uint32_t *which;
@@ -67,12 +67,9 @@ static bool over(const sw_feed_t *feed)
 static bool server_gone(const sw_feed_t *feed, uint64_t since)
 {
     switch (atomic_load_explicit(&feed->head->state, memory_order_acquire)) {
-    case SW_SERVER_NOT_YET:
-        return sw_os_now() - since > PATIENCE_NS;
-    case SW_SERVER_RUNS:
-        return sw_watch_gone(&feed->head->server);
-    default:
-        return true;
+    case SW_SERVER_NOT_YET: return sw_os_now() - since > PATIENCE_NS;
+    case SW_SERVER_RUNS: return sw_watch_gone(&feed->head->server);
+    default: return true;
     }
 }
 
@@ -113,7 +110,7 @@ static bool spin(sw_feed_t *feed, uint64_t wake_at)
  * at once (a long message is sent on in pieces), and many that are not leave
  * the cores alone: all together they take a tenth of one at most. */
 #define IDLE_FIRST 100000u
-#define IDLE_LAST 50000u        /* for each rank of the run */
+#define IDLE_LAST 50000u /* for each rank of the run */
 
 static uint64_t longer(const sw_feed_t *feed, uint64_t idle)
 {
@@ -160,8 +157,7 @@ static bool await(sw_feed_t *feed, uint64_t wake_at)
         there = ready(feed, wake_at);
         if (there || over(feed))
             break;
-        sw_os_futex_wait(&shared->event, event,
-                         sw_feed_idle ? idle : LOOK_NS);
+        sw_os_futex_wait(&shared->event, event, sw_feed_idle ? idle : LOOK_NS);
         if (sw_feed_idle && !ready(feed, wake_at)) {
             sw_feed_idle();
             idle = longer(feed, idle);
@@ -185,13 +181,15 @@ static __attribute__((noinline)) bool make_room(sw_feed_t *feed)
     if (feed->gone)
         return false;
     if (atomic_load_explicit(&feed->shared->taken, memory_order_acquire) +
-        SW_FEED_ENTRIES == feed->put) {
+            SW_FEED_ENTRIES ==
+        feed->put) {
         ring(feed);
         if (!await(feed, feed->put - SW_FEED_ENTRIES / 2))
             return false;
     }
     feed->room = atomic_load_explicit(&feed->shared->taken,
-                                      memory_order_acquire) + SW_FEED_ENTRIES;
+                                      memory_order_acquire) +
+                 SW_FEED_ENTRIES;
     return true;
 }
 
@@ -285,14 +283,17 @@ static bool tell(sw_feed_t *feed, uint32_t what, sw_feed_told_t head,
 bool sw_feed_context(sw_feed_t *feed, uint32_t number, uint64_t id, uint32_t n,
                      const uint32_t *members)
 {
-    return tell(feed, SW_ENTRY_CONTEXT, (sw_feed_told_t){
-        id, number, n * (uint32_t)sizeof *members}, members);
+    return tell(feed, SW_ENTRY_CONTEXT,
+                (sw_feed_told_t){id, number, n * (uint32_t)sizeof *members},
+                members);
 }
 
 bool sw_feed_section(sw_feed_t *feed, uint32_t number, const char *name)
 {
-    return tell(feed, SW_ENTRY_SECTION, (sw_feed_told_t){
-        0, number, (uint32_t)strnlen(name, SW_FEED_NAME)}, name);
+    return tell(
+        feed, SW_ENTRY_SECTION,
+        (sw_feed_told_t){0, number, (uint32_t)strnlen(name, SW_FEED_NAME)},
+        name);
 }
 
 /* A list that does not fit into one part: the rank joins the parts here. */
@@ -312,8 +313,7 @@ static bool collect(sw_feed_t *feed, uint32_t got, uint32_t here,
     return true;
 }
 
-bool sw_feed_ask(sw_feed_t *feed, const sw_vop_t *op,
-                 sw_op_answer_t *answer)
+bool sw_feed_ask(sw_feed_t *feed, const sw_vop_t *op, sw_op_answer_t *answer)
 {
     sw_feed_shared_t *shared = feed->shared;
     sw_feed_entry_t *to = entry(feed);
@@ -324,9 +324,13 @@ bool sw_feed_ask(sw_feed_t *feed, const sw_vop_t *op,
     if (!publish(feed, true) || !await(feed, UINT64_MAX))
         return false;
     *answer = (sw_op_answer_t){
-        .clock = shared->clock, .until = shared->until,
-        .found = shared->found, .count = shared->count,
-        .peer = shared->peer, .tag = shared->tag, .bytes = shared->bytes,
+        .clock = shared->clock,
+        .until = shared->until,
+        .found = shared->found,
+        .count = shared->count,
+        .peer = shared->peer,
+        .tag = shared->tag,
+        .bytes = shared->bytes,
         .which = shared->which,
     };
     uint32_t got = shared->here;

@@ -20,8 +20,8 @@
 
 #include "vtime/engine/engine.h"
 
-typedef struct sw_feeds sw_feeds_t;     /* the segment, mapped   */
-typedef struct sw_feed sw_feed_t;       /* a rank's part of it   */
+typedef struct sw_feeds sw_feeds_t; /* the segment, mapped */
+typedef struct sw_feed sw_feed_t;   /* a rank's part of it */
 
 /* A new segment for so many ranks; its descriptor (close-on-exec), or -1. */
 SW_API int sw_feeds_make(uint32_t ranks);
@@ -43,8 +43,7 @@ SW_API bool sw_feed_context(sw_feed_t *feed, uint32_t number, uint64_t id,
  * that names it, below 16 million. `name` is alike on all ranks; its first
  * SW_FEED_NAME bytes count. */
 #define SW_FEED_NAME 1000u
-SW_API bool sw_feed_section(sw_feed_t *feed, uint32_t number,
-                            const char *name);
+SW_API bool sw_feed_section(sw_feed_t *feed, uint32_t number, const char *name);
 /* False: the engine is gone; the program goes on without virtual time. */
 SW_API bool sw_feed_put(sw_feed_t *feed, const sw_vop_t *op);
 /* Put what asks, and wait for the answer; `answer->which` is valid until the

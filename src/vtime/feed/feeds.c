@@ -15,7 +15,7 @@
 #define MAGIC (0x73776c616e650000u + sizeof(sw_feed_shared_t) / 64)
 
 _Static_assert(sizeof(sw_feed_shared_t) ==
-               2 * SW_PAGE + SW_FEED_ENTRIES * sizeof(sw_feed_entry_t),
+                   2 * SW_PAGE + SW_FEED_ENTRIES * sizeof(sw_feed_entry_t),
                "a feed's head is two pages");
 
 static size_t head_size(uint32_t ranks)
@@ -70,9 +70,9 @@ sw_feeds_t *sw_feeds_map(int fd)
     }
     sw_feeds_t *feeds = calloc(1, sizeof *feeds);
     struct sw_feed **own = calloc(head.ranks, sizeof *own);
-    char *base = feeds && own ? sw_os_map_shared(NULL, whole_size(head.ranks),
-                                                 fd, 0)
-                              : NULL;
+    char *base = feeds && own
+                     ? sw_os_map_shared(NULL, whole_size(head.ranks), fd, 0)
+                     : NULL;
     if (!base) {
         free(feeds);
         free(own);

@@ -26,15 +26,14 @@
 #define LOOK_NS 100000000u
 
 /* It is no part of the job: not preloaded, without settings. */
-static const char *const without[] = {"LD_PRELOAD=", "LD_AUDIT=",
-                                      "STRAIGHTWAY_", NULL};
+static const char *const without[] = {
+    "LD_PRELOAD=", "LD_AUDIT=", "STRAIGHTWAY_", NULL};
 
 /* Beside the library that this code is in. */
 static bool beside(char *path, size_t room)
 {
     Dl_info info;
-    if (!dladdr((void *)(uintptr_t)sw_server_start, &info) ||
-        !info.dli_fname)
+    if (!dladdr((void *)(uintptr_t)sw_server_start, &info) || !info.dli_fname)
         return false;
     const char *slash = strrchr(info.dli_fname, '/');
     int folder = slash ? (int)(slash - info.dli_fname) + 1 : 0;
@@ -67,8 +66,8 @@ static int spawn(pid_t *child, const char *program, char *const *argv,
                                      O_RDONLY, 0);
     posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null",
                                      O_WRONLY, 0);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK |
-                                          POSIX_SPAWN_SETSIGDEF);
+    posix_spawnattr_setflags(&attributes,
+                             POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
     posix_spawnattr_setsigmask(&attributes, &none);
     posix_spawnattr_setsigdefault(&attributes, &all);
     error = posix_spawn(child, program, &files, &attributes, argv, env);
@@ -89,8 +88,8 @@ bool sw_server_start(int feeds, const sw_server_t *server)
         program = path;
     }
     snprintf(number, sizeof number, "%d", FEEDS_FD);
-    const char *argv[16] = {program, "serve", "--feeds", number, "--model",
-                            server->model, "--detach"};
+    const char *argv[16] = {program,   "serve",       "--feeds", number,
+                            "--model", server->model, "--detach"};
     int n = 7;
     if (server->result) {
         argv[n++] = "--result";
@@ -122,7 +121,8 @@ bool sw_server_start(int feeds, const sw_server_t *server)
          * know whether it has come. */
         sw_feeds_t *map = sw_feeds_map(feeds);
         status = map && atomic_load(&map->head->state) == SW_SERVER_RUNS
-                     ? 0 : 127 << 8;
+                     ? 0
+                     : 127 << 8;
         sw_feeds_unmap(map);
         break;
     }

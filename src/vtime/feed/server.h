@@ -12,11 +12,11 @@
 #include "feed.h"
 
 typedef struct {
-    const char *program;    /* NULL: straightway-whatif beside the library */
+    const char *program; /* NULL: straightway-whatif beside the library */
     const char *model;
-    const char *result;     /* a file to be written, or NULL */
-    const char *record;     /* a file to be written, or NULL */
-    bool check;             /* sw_engine_options_t */
+    const char *result; /* a file to be written, or NULL */
+    const char *record; /* a file to be written, or NULL */
+    bool check;         /* sw_engine_options_t */
 } sw_server_t;
 
 /* Start it on the feeds' descriptor. False: it could not be, and a line on

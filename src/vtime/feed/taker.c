@@ -15,7 +15,7 @@
 #define TELL (SW_FEED_ENTRIES / 8)
 
 #define SPIN_NS 20000u
-#define SKIPS 16                /* sleeps that do not spin after one in vain */
+#define SKIPS 16 /* sleeps that do not spin after one in vain */
 
 bool sw_taker_open(sw_taker_t *taker, sw_feeds_t *feeds)
 {
@@ -53,8 +53,7 @@ static void tell(sw_taken_t *of, sw_feed_shared_t *feed)
     of->told = of->taken;
     atomic_store(&feed->taken, of->taken);
     if (sw_unlikely(atomic_load(&feed->asleep)) &&
-        of->taken >= atomic_load_explicit(&feed->wake_at,
-                                          memory_order_relaxed))
+        of->taken >= atomic_load_explicit(&feed->wake_at, memory_order_relaxed))
         wake(feed);
 }
 
@@ -104,7 +103,8 @@ const sw_feed_entry_t *sw_taker_last(const sw_taker_t *taker, uint32_t rank)
     const sw_feed_shared_t *feed = shared(taker, rank);
     uint64_t put = atomic_load_explicit(&feed->put, memory_order_acquire);
     return put == taker->of[rank].taken
-               ? NULL : &feed->entry[(put - 1) & (SW_FEED_ENTRIES - 1)];
+               ? NULL
+               : &feed->entry[(put - 1) & (SW_FEED_ENTRIES - 1)];
 }
 
 void sw_taker_answer(sw_taker_t *taker, uint32_t rank,
@@ -122,8 +122,8 @@ void sw_taker_answer(sw_taker_t *taker, uint32_t rank,
     feed->here = here;
     if (here)
         memcpy(feed->which, which, here * sizeof *which);
-    atomic_store(&feed->parts, atomic_load_explicit(&feed->parts,
-                                                    memory_order_relaxed) + 1);
+    atomic_store(&feed->parts,
+                 atomic_load_explicit(&feed->parts, memory_order_relaxed) + 1);
     if (atomic_load(&feed->asleep))
         wake(feed);
 }

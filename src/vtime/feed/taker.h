@@ -12,16 +12,16 @@
 #include "ring.h"
 
 typedef struct {
-    uint64_t taken;         /* entries                                */
-    uint64_t put;           /* as far as was seen                     */
-    uint64_t told;          /* of `taken`, to the rank                */
+    uint64_t taken; /* entries */
+    uint64_t put;   /* as far as was seen */
+    uint64_t told;  /* of `taken`, to the rank */
     uint64_t ring_at;
 } sw_taken_t;
 
 typedef struct {
     sw_feeds_t *feeds;
-    sw_taken_t *of;         /* by rank                                */
-    uint32_t rung;          /* the doorbell's word when looked at     */
+    sw_taken_t *of; /* by rank */
+    uint32_t rung;  /* the doorbell's word when looked at */
     int skips;
 } sw_taker_t;
 

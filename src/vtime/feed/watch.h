@@ -12,8 +12,8 @@
 #include "node/base/base.h"
 
 typedef struct {
-    int64_t pid;        /* 0: none */
-    uint64_t start;     /* 0: unknown */
+    int64_t pid;    /* 0: none */
+    uint64_t start; /* 0: unknown */
 } sw_watch_t;
 
 void sw_watch_process(sw_watch_t *watch, pid_t pid);

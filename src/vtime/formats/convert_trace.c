@@ -59,14 +59,16 @@ static bool go_through(sw_convert_trace_t *c, char **files, bool first_pass)
                    r->threads[which].number != reader.thread)
                 which++;
             const sw_thread_name_t *t = which < r->thread_count
-                                      ? &r->threads[which] : NULL;
+                                            ? &r->threads[which]
+                                            : NULL;
             while (c->memory && sw_trace_event(&reader)) {
-                const sw_call_name_t *name =
-                    t ? sw_names_call(t, reader.event.record) : NULL;
+                const sw_call_name_t *name = t ? sw_names_call(
+                                                     t, reader.event.record)
+                                               : NULL;
                 if (first_pass)
-                    sw_traced_foresee(c, rank, &reader.event, name
-                                      ? c->kinds[name->name]
-                                      : SW_TRACED_MESSAGE);
+                    sw_traced_foresee(c, rank, &reader.event,
+                                      name ? c->kinds[name->name]
+                                           : SW_TRACED_MESSAGE);
                 else
                     sw_traced_call(c, rank, &rank->threads[which],
                                    reader.thread == 0, &reader.event, name);
@@ -77,8 +79,9 @@ static bool go_through(sw_convert_trace_t *c, char **files, bool first_pass)
             c->done->damaged += reader.damaged;
         sw_trace_close(&reader);
         if (error)
-            return sw_convert_fail("%s: %s", files[c->file], error == EINVAL
-                                   ? "no capture file" : strerror(error));
+            return sw_convert_fail("%s: %s", files[c->file],
+                                   error == EINVAL ? "no capture file"
+                                                   : strerror(error));
     }
     return c->memory;
 }
@@ -95,8 +98,8 @@ bool sw_trace_to_ops(const char *out, char **files, FILE *from,
     c.world = names.ranks[names.rank_count - 1].number + 1;
     for (uint32_t i = 1; i < names.string_count; i++)
         if (!strncmp(names.strings[i], "world ", 6))
-            c.world = sw_max(c.world, (uint32_t)strtoul(names.strings[i] + 6,
-                                                        NULL, 10));
+            c.world = sw_max(c.world,
+                             (uint32_t)strtoul(names.strings[i] + 6, NULL, 10));
     c.writer = sw_convert_writer(out, c.world, "from a trace");
     bool good = c.writer && sw_traced_find_ranks(&c) &&
                 sw_traced_read_names(&c) && go_through(&c, files, true) &&

@@ -22,18 +22,18 @@
 
 /* Kinds of calls, besides collectives. */
 typedef enum {
-    SW_TRACED_COMPUTE,      /* its time is the program's       */
-    SW_TRACED_MESSAGE,      /* its notes say what it does      */
+    SW_TRACED_COMPUTE, /* its time is the program's */
+    SW_TRACED_MESSAGE, /* its notes say what it does */
     SW_TRACED_SSEND,
     SW_TRACED_BSEND,
-    SW_TRACED_GIVE,         /* a block that has changed hands  */
-    SW_TRACED_START,        /* of persistent requests          */
-    SW_TRACED_POLL,         /* a test or a probe               */
-    SW_TRACED_SOME,         /* waits for one of several        */
-    SW_TRACED_OTHER,        /* makes a communicator            */
-    SW_TRACED_NEAR,         /* a collective among neighbours   */
-    SW_TRACED_WINDOW,       /* makes one                       */
-    SW_TRACED_ALLOCATED,    /* the same, of the MPI's memory   */
+    SW_TRACED_GIVE,      /* a block that has changed hands */
+    SW_TRACED_START,     /* of persistent requests */
+    SW_TRACED_POLL,      /* a test or a probe */
+    SW_TRACED_SOME,      /* waits for one of several */
+    SW_TRACED_OTHER,     /* makes a communicator */
+    SW_TRACED_NEAR,      /* a collective among neighbours */
+    SW_TRACED_WINDOW,    /* makes one */
+    SW_TRACED_ALLOCATED, /* the same, of the MPI's memory */
     SW_TRACED_FREE,
     SW_TRACED_FENCE,
     SW_TRACED_PUT,
@@ -45,10 +45,10 @@ typedef enum {
     SW_TRACED_LOCK,
     SW_TRACED_UNLOCK,
     SW_TRACED_POST,
-    SW_TRACED_BEGIN,        /* an access epoch                 */
+    SW_TRACED_BEGIN, /* an access epoch */
     SW_TRACED_COMPLETE,
-    SW_TRACED_EXPOSED,      /* waits for the exposure's end    */
-    SW_TRACED_COLLECTIVE,   /* and above: sw_op_collective_t   */
+    SW_TRACED_EXPOSED,    /* waits for the exposure's end */
+    SW_TRACED_COLLECTIVE, /* and above: sw_op_collective_t */
 } sw_traced_kind_t;
 
 /* All members meet, without data. */
@@ -64,25 +64,25 @@ static inline bool sw_traced_is_bare(sw_traced_kind_t kind)
 /* What a rank with several threads does at some time. */
 typedef struct {
     uint64_t when, nth;
-    sw_vop_t op;        /* .kind 0: `busy` threads more compute from now on */
+    sw_vop_t op; /* .kind 0: `busy` threads more compute from now on */
     int busy;
 } sw_traced_item_t;
 
 typedef struct {
-    uint64_t end;       /* ticks: of its last call */
-    uint64_t polled;    /* 1 and the record of the last call, if a poll */
+    uint64_t end;    /* ticks: of its last call */
+    uint64_t polled; /* 1 and the record of the last call, if a poll */
     bool begun;
 } sw_traced_thread_t;
 
 typedef struct {
     sw_rank_name_t *name;
     sw_traced_thread_t *threads;
-    uint64_t cost;              /* ticks of recording a call */
+    uint64_t cost; /* ticks of recording a call */
     uint32_t *free_requests, free_count, free_room, requests;
-    uint32_t section;           /* of what was written last */
-    uint64_t put, got;          /* bytes since the last fence: old traces */
-    sw_ps_t computed;           /* and not yet written */
-    sw_traced_item_t *items;    /* several threads only */
+    uint32_t section;        /* of what was written last */
+    uint64_t put, got;       /* bytes since the last fence: old traces */
+    sw_ps_t computed;        /* and not yet written */
+    sw_traced_item_t *items; /* several threads only */
     uint32_t item_count, item_room;
 } sw_traced_rank_t;
 
@@ -96,7 +96,7 @@ typedef struct {
 
 /* The two groups of a context between groups, one behind the other. */
 typedef struct {
-    uint32_t first, second;     /* how many */
+    uint32_t first, second; /* how many */
     uint32_t *members;
 } sw_traced_groups_t;
 
@@ -104,32 +104,32 @@ typedef struct {
     sw_names_t *names;
     sw_op_writer_t *writer;
     sw_converted_t *done;
-    sw_traced_rank_t *ranks;    /* as names->ranks */
+    sw_traced_rank_t *ranks; /* as names->ranks */
     uint32_t world;
-    uint32_t *contexts;         /* how many members; by number */
-    uint32_t **members;         /* [context_room] those; NULL: not kept */
+    uint32_t *contexts; /* how many members; by number */
+    uint32_t **members; /* [context_room] those; NULL: not kept */
     uint32_t context_count, context_room;
-    sw_traced_near_t *near;     /* by place                      */
+    sw_traced_near_t *near; /* by place */
     uint32_t near_count, near_room;
-    sw_lookup_t near_places;    /* (rank, communicator) -> place */
+    sw_lookup_t near_places; /* (rank, communicator) -> place */
     sw_traced_groups_t *groups;
     uint32_t group_count, group_room;
-    sw_lookup_t group_places;   /* context -> place              */
-    sw_lookup_t rooted;         /* (context, root) -> the context of the root
-                                 * and the other group, and 1    */
-    sw_lookup_t windows;        /* (context, number) -> its context, and 1 */
-    sw_lookup_t made;           /* (rank, window) -> 1                      */
-    sw_lookup_t locks;          /* (rank, window, target) -> how            */
-    sw_lookup_t posted;         /* under way in the first pass: 1 wild, 2
-                                 * apart, and the way in the other bits      */
-    sw_lookup_t fates;          /* receives whose posting does not tell it   */
-    sw_lookup_t ways;           /* messages received << 32 | sent            */
-    sw_lookup_t requests;       /* under way -> the first operation of it    */
-    sw_lookup_t beside;         /* (rank, operation) -> the next of the same */
-    unsigned char *kinds;       /* by string */
+    sw_lookup_t group_places; /* context -> place */
+    sw_lookup_t rooted;       /* (context, root) -> the context of the root
+                                 * and the other group, and 1 */
+    sw_lookup_t windows;      /* (context, number) -> its context, and 1 */
+    sw_lookup_t made;         /* (rank, window) -> 1 */
+    sw_lookup_t locks;        /* (rank, window, target) -> how */
+    sw_lookup_t posted;       /* under way in the first pass: 1 wild, 2
+                                 * apart, and the way in the other bits */
+    sw_lookup_t fates;        /* receives whose posting does not tell it */
+    sw_lookup_t ways;         /* messages received << 32 | sent */
+    sw_lookup_t requests;     /* under way -> the first operation of it */
+    sw_lookup_t beside;       /* (rank, operation) -> the next of the same */
+    unsigned char *kinds;     /* by string */
     sw_sections_t sections;
     uint32_t file;
-    bool memory;                /* there was always some */
+    bool memory; /* there was always some */
 } sw_convert_trace_t;
 
 /* A request of a rank, as a key of the tables. */

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define POLL_GAP 1000       /* ns between two polls of one loop, at most */
-#define APART ((int32_t)1 << 30)    /* in tags: partitioned ones are */
+#define POLL_GAP 1000            /* ns between two polls of one loop, at most */
+#define APART ((int32_t)1 << 30) /* in tags: partitioned ones are */
 
 /* A message's operation; false: the trace says nothing of it. */
 static bool message(sw_convert_trace_t *c, const sw_traced_rank_t *rank,
@@ -30,8 +30,7 @@ static bool message(sw_convert_trace_t *c, const sw_traced_rank_t *rank,
     if (sw_traced_context(c, rank, n->communicator, &op->context) &&
         n->peer >= 0 && n->peer < c->world && n->tag >= 0 &&
         n->tag <= INT32_MAX) {
-        if (op->kind == SW_OP_SEND && !apart &&
-            sw_traced_is_lost(c, rank, op))
+        if (op->kind == SW_OP_SEND && !apart && sw_traced_is_lost(c, rank, op))
             op->flags |= SW_SEND_BUFFERED;
         return true;
     }
@@ -102,8 +101,9 @@ static void notes(sw_convert_trace_t *c, sw_traced_rank_t *rank,
         switch (n->kind) {
         case SW_NOTE_SENDS:
             b.sends = message(c, rank, n, kind, &b.send);
-            b.send.bytes = n->bytes ? n->bytes - 1
-                         : sends > 1 ? e->sent / sends : e->sent;
+            b.send.bytes = n->bytes    ? n->bytes - 1
+                           : sends > 1 ? e->sent / sends
+                                       : e->sent;
             break;
         case SW_NOTE_RECEIVES:
             b.receives = message(c, rank, n, kind, &b.receive);
@@ -112,8 +112,9 @@ static void notes(sw_convert_trace_t *c, sw_traced_rank_t *rank,
         case SW_NOTE_POSTS: {
             sw_trace_note_t post = *n;
             fate = !under_way ? NULL
-                 : sw_lookup_get(&c->fates, sw_traced_key(rank->name->number,
-                                                after->request));
+                              : sw_lookup_get(&c->fates,
+                                              sw_traced_key(rank->name->number,
+                                                            after->request));
             if (fate && *fate == SW_TRACED_CANCELLED)
                 break;
             if (fate) {
@@ -126,30 +127,29 @@ static void notes(sw_convert_trace_t *c, sw_traced_rank_t *rank,
             break;
         }
         case SW_NOTE_COLLECTIVE: {
-            const sw_trace_note_t *means =
-                after && after->kind == SW_NOTE_MEANS ? after : NULL;
+            const sw_trace_note_t *means = after && after->kind == SW_NOTE_MEANS
+                                               ? after
+                                               : NULL;
             if (means) {
                 i++;
                 after = i + 1 < e->note_count ? means + 1 : NULL;
                 under_way = after && after->kind == SW_NOTE_STARTS;
             }
-            sw_traced_collective(c, rank, e, kind, n->communicator, root,
-                                 means, under_way ? after : NULL);
+            sw_traced_collective(c, rank, e, kind, n->communicator, root, means,
+                                 under_way ? after : NULL);
             i += under_way;
             break;
         }
-        case SW_NOTE_STARTS:
-            starts(c, rank, e, &b, n->request);
-            break;
+        case SW_NOTE_STARTS: starts(c, rank, e, &b, n->request); break;
         case SW_NOTE_CAME:
         case SW_NOTE_ENDS:
             /* What a rank found complete among several, or by a test, need not
              * come first under another model. */
-            sw_traced_ends(c, rank, e, kind == SW_TRACED_POLL ||
-                                       kind == SW_TRACED_SOME, n->request);
+            sw_traced_ends(c, rank, e,
+                           kind == SW_TRACED_POLL || kind == SW_TRACED_SOME,
+                           n->request);
             break;
-        default:
-            break;
+        default: break;
         }
     }
     blocks(c, rank, e, &b);
@@ -166,7 +166,7 @@ static void times(sw_convert_trace_t *c, sw_traced_rank_t *rank,
     bool again = poll && thread->polled == e->record + 1;
     uint64_t gap = e->begin > from ? e->begin - from : 0;
     if (!thread->begun && !first)
-        gap = 0;            /* a thread begins with its first call */
+        gap = 0; /* a thread begins with its first call */
     if (thread->begun)
         gap -= sw_min(gap, rank->cost);
     if (again && gap) {
@@ -201,8 +201,7 @@ void sw_traced_call(sw_convert_trace_t *c, sw_traced_rank_t *rank,
     if (one_sided && sw_traced_window(c, rank, e, kind, communicator))
         return;
     if (sw_traced_is_bare(kind)) {
-        sw_traced_collective(c, rank, e, kind, communicator, root, NULL,
-                             NULL);
+        sw_traced_collective(c, rank, e, kind, communicator, root, NULL, NULL);
     } else if (kind >= SW_TRACED_PUT && kind <= SW_TRACED_FETCH) {
         rank->put += e->sent;
         rank->got += e->received;

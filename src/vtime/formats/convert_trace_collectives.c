@@ -22,9 +22,9 @@
 /* A collective as the trace tells it. */
 typedef struct {
     sw_traced_kind_t kind;
-    int64_t root;               /* between groups: in the world */
+    int64_t root; /* between groups: in the world */
     uint64_t size, sent, received;
-    const sw_trace_note_t *starts;  /* NULL: it blocks */
+    const sw_trace_note_t *starts; /* NULL: it blocks */
 } told_t;
 
 static bool has_root(unsigned what)
@@ -47,7 +47,8 @@ static void among_neighbours(sw_convert_trace_t *c, sw_traced_rank_t *rank,
         if (peer < 0)
             continue;
         sw_vop_t op = {.kind = sends ? SW_OP_SEND : SW_OP_RECV,
-                       .context = near->context, .peer = (int32_t)peer,
+                       .context = near->context,
+                       .peer = (int32_t)peer,
                        .bytes = sends ? t->size : block,
                        .request = sw_traced_request(rank)};
         if (sends && sw_traced_several(rank))
@@ -77,13 +78,13 @@ static bool between_groups(sw_convert_trace_t *c,
     uint64_t own = own_group(groups, rank);
     switch (op->what) {
     case SW_COLLECTIVE_ALLGATHERV:
-        return false;           /* no member knows its own group's blocks */
+        return false; /* no member knows its own group's blocks */
     case SW_COLLECTIVE_ALLGATHER:
         op->bytes = (own * t->sent + t->received) / n;
         break;
     case SW_COLLECTIVE_REDUCE_SCATTER:
     case SW_COLLECTIVE_REDUCE_SCATTER_BLOCK:
-        op->bytes = t->sent / n;        /* both groups reduce as much */
+        op->bytes = t->sent / n; /* both groups reduce as much */
         break;
     case SW_COLLECTIVE_ALLTOALL:
         op->bytes = own * (t->sent + t->received) / n / n;
@@ -139,8 +140,12 @@ static bool no_part(const sw_convert_trace_t *c, const told_t *t,
 static told_t told(const sw_trace_event_t *e, sw_traced_kind_t kind, long root,
                    const sw_trace_note_t *means, const sw_trace_note_t *starts)
 {
-    told_t t = {.kind = kind, .root = root, .size = e->size, .sent = e->sent,
-                .received = e->received, .starts = starts};
+    told_t t = {.kind = kind,
+                .root = root,
+                .size = e->size,
+                .sent = e->sent,
+                .received = e->received,
+                .starts = starts};
     if (means)
         t.root = means->peer;
     if (means && means->number) {
@@ -149,8 +154,9 @@ static told_t told(const sw_trace_event_t *e, sw_traced_kind_t kind, long root,
         t.received = means->received;
         uint64_t id = means->number - 1;
         t.kind = id >= SW_COLL_COUNT ? SW_TRACED_START
-            : sw_collective_is_near((sw_collective_t)id) ? SW_TRACED_NEAR
-            : (sw_traced_kind_t)(SW_TRACED_COLLECTIVE + id);
+                 : sw_collective_is_near((sw_collective_t)id)
+                     ? SW_TRACED_NEAR
+                     : (sw_traced_kind_t)(SW_TRACED_COLLECTIVE + id);
     }
     return t;
 }
@@ -163,9 +169,13 @@ void sw_traced_collective(sw_convert_trace_t *c, sw_traced_rank_t *rank,
 {
     told_t t = told(e, kind, root, means, starts);
     const sw_traced_near_t *near = t.kind == SW_TRACED_NEAR
-        ? sw_traced_near(c, rank, communicator) : NULL;
-    sw_vop_t op = {.kind = SW_OP_COLLECTIVE, .what = SW_COLLECTIVE_OTHER,
-                   .peer = -1, .bytes = t.size, .sent = t.sent,
+                                       ? sw_traced_near(c, rank, communicator)
+                                       : NULL;
+    sw_vop_t op = {.kind = SW_OP_COLLECTIVE,
+                   .what = SW_COLLECTIVE_OTHER,
+                   .peer = -1,
+                   .bytes = t.size,
+                   .sent = t.sent,
                    .received = t.received};
     if (near) {
         among_neighbours(c, rank, e, &t, near);

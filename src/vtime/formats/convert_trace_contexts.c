@@ -26,8 +26,7 @@ static const char *ranges(const sw_convert_trace_t *c, const char *at,
             return NULL;
         if (*end == '-')
             last = strtoul(end + 1, &end, 10);
-        if (first > last || last >= c->world ||
-            *n + (last - first) >= c->world)
+        if (first > last || last >= c->world || *n + (last - first) >= c->world)
             return NULL;
         uint32_t *to = realloc(*members,
                                (*n + (last - first) + 1) * sizeof *to);
@@ -44,8 +43,7 @@ static bool count(sw_convert_trace_t *c, uint32_t number, uint32_t n)
 {
     while (number >= c->context_room) {
         uint32_t was = c->context_room;
-        if (!sw_grow(&c->contexts, was, &c->context_room,
-                     sizeof *c->contexts))
+        if (!sw_grow(&c->contexts, was, &c->context_room, sizeof *c->contexts))
             return c->memory = false;
         memset(c->contexts + was, 0,
                (c->context_room - was) * sizeof *c->contexts);
@@ -53,8 +51,7 @@ static bool count(sw_convert_trace_t *c, uint32_t number, uint32_t n)
                                      c->context_room * sizeof *members);
         if (!members)
             return c->memory = false;
-        memset(members + was, 0,
-               (c->context_room - was) * sizeof *members);
+        memset(members + was, 0, (c->context_room - was) * sizeof *members);
         c->members = members;
     }
     c->contexts[number] = n;
@@ -68,7 +65,8 @@ bool sw_traced_read_context(sw_convert_trace_t *c, const char *text)
     unsigned long number = strtoul(text, &at, 10);
     uint32_t *members = NULL, n = 0;
     const char *end = *at == ' ' && number < UINT32_MAX / 2
-                    ? ranges(c, at + 1, &members, &n) : NULL;
+                          ? ranges(c, at + 1, &members, &n)
+                          : NULL;
     bool good = end && !*end && count(c, (uint32_t)number, n);
     if (good && number)
         good = c->memory = sw_op_write_context(c->writer, (uint32_t)number, n,
@@ -91,8 +89,7 @@ bool sw_traced_read_groups(sw_convert_trace_t *c, const char *text)
     groups.first = n;
     end = end && *end == ' ' ? ranges(c, end + 1, &groups.members, &n) : NULL;
     groups.second = n - groups.first;
-    if (!end || *end || number >= c->context_room ||
-        c->contexts[number] != n) {
+    if (!end || *end || number >= c->context_room || c->contexts[number] != n) {
         free(groups.members);
         return false;
     }
@@ -117,7 +114,9 @@ static const char *list(const sw_convert_trace_t *c, const char *at,
     for (;; at = end + 1) {
         long rank = strtol(at, &end, 10);
         int64_t *to = end != at && rank >= -1 && rank < (long)c->world
-            ? realloc(*ranks, (size_t)(before + *n + 1) * sizeof *to) : NULL;
+                          ? realloc(*ranks,
+                                    (size_t)(before + *n + 1) * sizeof *to)
+                          : NULL;
         if (!to)
             return NULL;
         *ranks = to;
@@ -134,10 +133,11 @@ bool sw_traced_read_near(sw_convert_trace_t *c, const char *text)
     unsigned long communicator = strtoul(at, &at, 10);
     unsigned long context = strtoul(at, &at, 10);
     sw_traced_near_t near = {.context = (uint32_t)context};
-    const char *end = *at == ' '
-        ? list(c, at + 1, &near.rank, 0, &near.ins) : NULL;
+    const char *end = *at == ' ' ? list(c, at + 1, &near.rank, 0, &near.ins)
+                                 : NULL;
     end = end && *end == ' '
-        ? list(c, end + 1, &near.rank, near.ins, &near.outs) : NULL;
+              ? list(c, end + 1, &near.rank, near.ins, &near.outs)
+              : NULL;
     if (!end || *end || rank >= c->world || context >= c->context_room ||
         !c->contexts[context]) {
         free(near.rank);
@@ -146,8 +146,7 @@ bool sw_traced_read_near(sw_convert_trace_t *c, const char *text)
     uint64_t *place = NULL;
     if (!sw_grow(&c->near, c->near_count, &c->near_room, sizeof *c->near) ||
         !(place = sw_lookup_put(&c->near_places,
-                                sw_traced_key((uint32_t)rank,
-                                              communicator)))) {
+                                sw_traced_key((uint32_t)rank, communicator)))) {
         free(near.rank);
         return c->memory = false;
     }
@@ -187,8 +186,8 @@ bool sw_traced_rooted(sw_convert_trace_t *c, uint32_t context, int64_t root,
     const sw_traced_groups_t *groups = sw_traced_groups(c, context);
     if (root > UINT32_MAX)
         return false;
-    uint64_t *known = sw_lookup_put(&c->rooted, (uint64_t)context << 32 |
-                                                (uint32_t)root);
+    uint64_t *known = sw_lookup_put(&c->rooted,
+                                    (uint64_t)context << 32 | (uint32_t)root);
     if (!known)
         return c->memory = false;
     *rooted = (uint32_t)(*known - 1);

@@ -39,8 +39,8 @@ static uint64_t way_from(const sw_convert_trace_t *c,
 bool sw_traced_is_lost(sw_convert_trace_t *c, const sw_traced_rank_t *rank,
                        const sw_vop_t *op)
 {
-    uint64_t *value = sw_lookup_put(&c->ways, way_of(
-        op->context, rank->name->number, op->peer, op->tag));
+    uint64_t *value = sw_lookup_put(
+        &c->ways, way_of(op->context, rank->name->number, op->peer, op->tag));
     if (!value)
         return c->memory = false;
     uint32_t sent = (uint32_t)++*value;
@@ -56,9 +56,7 @@ void sw_traced_foresee(sw_convert_trace_t *c, const sw_traced_rank_t *me,
         const sw_trace_note_t *n = &e->notes[i];
         uint64_t key = sw_traced_key(rank, n->request), *value = NULL;
         switch (n->kind) {
-        case SW_NOTE_POSTS:
-            post = n;
-            break;
+        case SW_NOTE_POSTS: post = n; break;
         case SW_NOTE_STARTS:
             if (post && (value = sw_lookup_put(&c->posted, key))) {
                 *value = way_from(c, me, post) | sw_traced_is_wild(post) |
@@ -69,9 +67,7 @@ void sw_traced_foresee(sw_convert_trace_t *c, const sw_traced_rank_t *me,
             c->memory &= !post || value;
             post = NULL;
             break;
-        case SW_NOTE_RECEIVES:
-            count_way(c, way_from(c, me, n), 1);
-            break;
+        case SW_NOTE_RECEIVES: count_way(c, way_from(c, me, n), 1); break;
         case SW_NOTE_CAME:
         case SW_NOTE_ENDS:
             value = sw_lookup_get(&c->posted, key);
@@ -91,11 +87,11 @@ void sw_traced_foresee(sw_convert_trace_t *c, const sw_traced_rank_t *me,
                 c->memory = false;
             else
                 *value = cancelled || n->peer < 0 || n->tag < 0
-                    ? SW_TRACED_CANCELLED
-                    : (uint64_t)(uint32_t)n->peer << 32 | (uint32_t)n->tag;
+                             ? SW_TRACED_CANCELLED
+                             : (uint64_t)(uint32_t)n->peer << 32 |
+                                   (uint32_t)n->tag;
             break;
-        default:
-            break;
+        default: break;
         }
     }
 }

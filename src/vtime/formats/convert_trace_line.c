@@ -37,8 +37,8 @@ static void put_item(sw_convert_trace_t *c, sw_traced_rank_t *rank,
         return;
     }
     sw_traced_item_t *item = &rank->items[rank->item_count];
-    *item = (sw_traced_item_t){.when = when, .nth = rank->item_count++,
-                               .busy = busy};
+    *item = (sw_traced_item_t){
+        .when = when, .nth = rank->item_count++, .busy = busy};
     if (op)
         item->op = *op;
 }

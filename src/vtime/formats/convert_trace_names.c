@@ -26,10 +26,10 @@
 #include <string.h>
 
 static const char *const kinds[SW_TRACED_COLLECTIVE] = {
-    "compute", "message", "ssend", "bsend", "give", "start", "poll",
-    "some", "make", "near", "window", "allocated", "free", "fence", "put",
-    "accumulate", "get",
-    "fetch", "flush", "flush-local", "lock", "unlock", "post", "begin",
+    "compute",  "message",     "ssend", "bsend",      "give",   "start",
+    "poll",     "some",        "make",  "near",       "window", "allocated",
+    "free",     "fence",       "put",   "accumulate", "get",    "fetch",
+    "flush",    "flush-local", "lock",  "unlock",     "post",   "begin",
     "complete", "exposed"};
 
 static unsigned char kind_of(const char *name)
@@ -68,10 +68,10 @@ bool sw_traced_read_names(sw_convert_trace_t *c)
         c->kinds[i] = kind_of(text);
         for (unsigned k = 0; k < sizeof items / sizeof *items; k++) {
             size_t n = strlen(items[k].word);
-            if (!strncmp(text, items[k].word, n) &&
-                !items[k].read(c, text + n))
-                return c->memory && sw_convert_fail(
-                    "the names: \"%s\" is not as it should be", text);
+            if (!strncmp(text, items[k].word, n) && !items[k].read(c, text + n))
+                return c->memory &&
+                       sw_convert_fail(
+                           "the names: \"%s\" is not as it should be", text);
         }
     }
     return c->memory;
@@ -88,7 +88,8 @@ bool sw_traced_find_ranks(sw_convert_trace_t *c)
         uint64_t cost = strtoull(r->name, NULL, 10);
         *rank = (sw_traced_rank_t){.name = r};
         rank->cost = r->ns ? (uint64_t)((unsigned __int128)cost * r->ticks /
-                                        r->ns) : cost;
+                                        r->ns)
+                           : cost;
         rank->threads = calloc((size_t)r->thread_count + 1,
                                sizeof *rank->threads);
         c->memory = rank->threads != NULL;

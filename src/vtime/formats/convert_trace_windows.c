@@ -36,8 +36,11 @@ static void emit(sw_convert_trace_t *c, sw_traced_rank_t *rank, uint64_t when,
                  uint32_t context, sw_window_t what, int64_t peer,
                  uint64_t bytes, unsigned flags)
 {
-    sw_vop_t op = {.kind = SW_OP_WINDOW, .what = (uint8_t)what,
-                   .context = context, .peer = (int32_t)peer, .bytes = bytes,
+    sw_vop_t op = {.kind = SW_OP_WINDOW,
+                   .what = (uint8_t)what,
+                   .context = context,
+                   .peer = (int32_t)peer,
+                   .bytes = bytes,
                    .flags = (uint16_t)flags};
     if (peer >= c->world || peer < -1)
         c->done->outside++;
@@ -49,8 +52,9 @@ static void emit(sw_convert_trace_t *c, sw_traced_rank_t *rank, uint64_t when,
 static uint64_t *lock_of(sw_convert_trace_t *c, const sw_traced_rank_t *rank,
                          uint32_t context, int64_t peer)
 {
-    uint64_t *lock = sw_lookup_put(&c->locks, sw_traced_key(
-        rank->name->number, (uint64_t)context << 20 | (uint64_t)(peer + 1)));
+    uint64_t *lock = sw_lookup_put(
+        &c->locks, sw_traced_key(rank->name->number, (uint64_t)context << 20 |
+                                                         (uint64_t)(peer + 1)));
     c->memory &= lock != NULL;
     return lock;
 }
@@ -59,8 +63,8 @@ static uint64_t *lock_of(sw_convert_trace_t *c, const sw_traced_rank_t *rank,
 static void be_made(sw_convert_trace_t *c, sw_traced_rank_t *rank,
                     const sw_trace_event_t *e, uint32_t context)
 {
-    uint64_t *made = sw_lookup_put(&c->made, sw_traced_key(rank->name->number,
-                                                           context));
+    uint64_t *made = sw_lookup_put(&c->made,
+                                   sw_traced_key(rank->name->number, context));
     if (made && !*made) {
         emit(c, rank, e->begin, context, SW_WINDOW_MAKE, -1, 0, 0);
         *made = 1;
@@ -72,8 +76,10 @@ static void meet(sw_convert_trace_t *c, sw_traced_rank_t *rank,
                  const sw_trace_event_t *e, uint32_t context,
                  sw_op_collective_t what)
 {
-    sw_vop_t op = {.kind = SW_OP_COLLECTIVE, .what = (uint8_t)what,
-                   .context = context, .peer = -1};
+    sw_vop_t op = {.kind = SW_OP_COLLECTIVE,
+                   .what = (uint8_t)what,
+                   .context = context,
+                   .peer = -1};
     op.request = sw_traced_several(rank) ? sw_traced_request(rank) : 0;
     sw_traced_emit(c, rank, e->begin, &op);
     sw_traced_wait(c, rank, e->end, op.request, SW_OP_WAIT);
@@ -86,8 +92,10 @@ static void tell_all(sw_convert_trace_t *c, sw_traced_rank_t *rank,
 {
     for (const sw_trace_note_t *n = NULL; (n = next_target(e, n));) {
         sw_vop_t op = {.kind = sends ? SW_OP_SEND : SW_OP_RECV,
-                       .context = context, .peer = (int32_t)n->peer,
-                       .tag = tag, .flags = sends ? SW_SEND_BUFFERED : 0};
+                       .context = context,
+                       .peer = (int32_t)n->peer,
+                       .tag = tag,
+                       .flags = sends ? SW_SEND_BUFFERED : 0};
         if (n->peer < 0 || n->peer >= c->world) {
             c->done->outside++;
             continue;
@@ -131,12 +139,11 @@ static void access(sw_convert_trace_t *c, sw_traced_rank_t *rank,
                    const sw_trace_event_t *e, uint32_t context,
                    sw_traced_kind_t kind, int64_t peer)
 {
-    bool gets = kind == SW_TRACED_GET ||
-                (kind == SW_TRACED_FETCH && !e->sent);
-    sw_window_t what = gets                         ? SW_WINDOW_GET
-                       : kind == SW_TRACED_PUT      ? SW_WINDOW_PUT
-                       : kind == SW_TRACED_FETCH    ? SW_WINDOW_FETCH
-                                                    : SW_WINDOW_REDUCE;
+    bool gets = kind == SW_TRACED_GET || (kind == SW_TRACED_FETCH && !e->sent);
+    sw_window_t what = gets                      ? SW_WINDOW_GET
+                       : kind == SW_TRACED_PUT   ? SW_WINDOW_PUT
+                       : kind == SW_TRACED_FETCH ? SW_WINDOW_FETCH
+                                                 : SW_WINDOW_REDUCE;
     emit(c, rank, e->begin, context, what, peer < 0 ? -2 : peer,
          gets ? e->received : e->sent, 0);
 }
@@ -147,7 +154,7 @@ bool sw_traced_window(sw_convert_trace_t *c, sw_traced_rank_t *rank,
 {
     const sw_trace_note_t *n = next_target(e, NULL);
     uint32_t context;
-    if (!n)                     /* at no rank, or the test found nothing */
+    if (!n) /* at no rank, or the test found nothing */
         return (kind >= SW_TRACED_PUT && kind <= SW_TRACED_FETCH) ||
                kind == SW_TRACED_EXPOSED;
     if (!n->number ||
@@ -158,8 +165,8 @@ bool sw_traced_window(sw_convert_trace_t *c, sw_traced_rank_t *rank,
                              NULL, NULL);
         emit(c, rank, e->end, context, SW_WINDOW_MAKE, -1, 0,
              kind == SW_TRACED_ALLOCATED ? SW_WINDOW_ALLOCATED : 0);
-        uint64_t *made = sw_lookup_put(&c->made, sw_traced_key(
-            rank->name->number, context));
+        uint64_t *made = sw_lookup_put(
+            &c->made, sw_traced_key(rank->name->number, context));
         c->memory &= made != NULL;
         if (made)
             *made = 1;
@@ -170,8 +177,9 @@ bool sw_traced_window(sw_convert_trace_t *c, sw_traced_rank_t *rank,
     case SW_TRACED_FREE:
     case SW_TRACED_FENCE:
         emit(c, rank, e->begin, context, SW_WINDOW_FLUSH, -1, 0, 0);
-        meet(c, rank, e, context, kind == SW_TRACED_FENCE
-             ? SW_COLLECTIVE_FENCE : SW_COLLECTIVE_OTHER);
+        meet(c, rank, e, context,
+             kind == SW_TRACED_FENCE ? SW_COLLECTIVE_FENCE
+                                     : SW_COLLECTIVE_OTHER);
         if (kind == SW_TRACED_FREE)
             emit(c, rank, e->end, context, SW_WINDOW_FREE, -1, 0, 0);
         break;
@@ -180,12 +188,8 @@ bool sw_traced_window(sw_convert_trace_t *c, sw_traced_rank_t *rank,
         emit(c, rank, e->begin, context, SW_WINDOW_FLUSH, n->peer, 0,
              kind == SW_TRACED_FLUSH ? 0 : SW_WINDOW_LOCAL);
         break;
-    case SW_TRACED_LOCK:
-        take_lock(c, rank, e, context, n);
-        break;
-    case SW_TRACED_UNLOCK:
-        unlock(c, rank, e, context, n);
-        break;
+    case SW_TRACED_LOCK: take_lock(c, rank, e, context, n); break;
+    case SW_TRACED_UNLOCK: unlock(c, rank, e, context, n); break;
     case SW_TRACED_POST:
         tell_all(c, rank, e, context, true, SW_WINDOW_POSTED);
         break;
@@ -199,9 +203,7 @@ bool sw_traced_window(sw_convert_trace_t *c, sw_traced_rank_t *rank,
     case SW_TRACED_EXPOSED:
         tell_all(c, rank, e, context, false, SW_WINDOW_COMPLETED);
         break;
-    default:
-        access(c, rank, e, context, kind, n->peer);
-        break;
+    default: access(c, rank, e, context, kind, n->peer); break;
     }
     return true;
 }

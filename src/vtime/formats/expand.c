@@ -50,8 +50,8 @@ static uint32_t place_of(const sw_expand_t *e, uint32_t context)
         else
             high = middle;
     }
-    return context && low < e->count && e->numbers[low] == context
-         ? low : e->count;
+    return context && low < e->count && e->numbers[low] == context ? low
+                                                                   : e->count;
 }
 
 /* Which collective of its context this is, from 0. */
@@ -72,15 +72,14 @@ static bool count_blocks(sw_expand_t *e, sw_op_file_t *ops)
     sw_op_source(ops, &source);
     for (uint32_t rank = 0; e->memory && rank < e->ranks; rank++) {
         bool graph = false;
-        while (e->memory &&
-               source.next(source.of, rank, &op) == SW_SOURCE_OP) {
+        while (e->memory && source.next(source.of, rank, &op) == SW_SOURCE_OP) {
             if (op.kind == SW_OP_THREAD && op.what == SW_THREAD_GRAPH)
                 e->graph = graph = true;
             threads |= op.kind == SW_OP_THREAD && op.request && !graph;
             if (op.kind != SW_OP_COLLECTIVE)
                 continue;
-            uint64_t *most = sw_lookup_put(&e->bytes, pair(
-                op.context, next_of(e, rank, op.context)));
+            uint64_t *most = sw_lookup_put(
+                &e->bytes, pair(op.context, next_of(e, rank, op.context)));
             e->memory &= most != NULL;
             if (most && *most < op.bytes)
                 *most = op.bytes;
@@ -91,14 +90,15 @@ static bool count_blocks(sw_expand_t *e, sw_op_file_t *ops)
     return !threads;
 }
 
-bool sw_expand_begin(sw_expand_t *e, sw_op_file_t *ops,
-                     const sw_convert_t *how, const char *in)
+bool sw_expand_begin(sw_expand_t *e, sw_op_file_t *ops, const sw_convert_t *how,
+                     const char *in)
 {
     *e = (sw_expand_t){.how = how, .ranks = sw_op_ranks(ops)};
     if (read_contexts(e, ops) && !count_blocks(e, ops))
         return sw_convert_fail("%s has ranks of several threads that call MPI "
                                "at once, which only a file of operations can "
-                               "tell", in);
+                               "tell",
+                               in);
     return e->memory || sw_convert_fail("%s: no memory", in);
 }
 
@@ -133,9 +133,9 @@ void sw_expand_call(sw_expand_t *e, uint32_t rank, const sw_vop_t *op,
     sw_op_collective_t what = (sw_op_collective_t)op->what;
     uint64_t nth = next_of(e, rank, op->context);
     const uint64_t *most = sw_lookup_get(&e->bytes, pair(op->context, nth));
-    const uint64_t *place = sw_lookup_get(&e->places,
-                                          pair(rank, op->context));
-    *to = (sw_expanded_t){.place = place_of(e, op->context), .nth = nth,
+    const uint64_t *place = sw_lookup_get(&e->places, pair(rank, op->context));
+    *to = (sw_expanded_t){.place = place_of(e, op->context),
+                          .nth = nth,
                           .me = place ? (uint32_t)*place - 1 : rank};
     const char *name = op->tag ? NULL : e->how->algorithms[what];
     if (!name && !op->tag)
@@ -150,16 +150,18 @@ void sw_expand_call(sw_expand_t *e, uint32_t rank, const sw_vop_t *op,
         name = sw_algorithm_names(what)[0];
         to->algorithm = name ? sw_algorithm_named(what, name) : NULL;
     }
-    to->call = (sw_call_t){
-        .what = what, .first = (uint32_t)op->tag,
-        .root = op->peer >= 0 ? (uint32_t)op->peer
-                              : op->tag ? SW_STEP_NOBODY : 0,
-        .n = to->place == e->count ? e->ranks : e->sizes[to->place],
-        .bytes = most ? *most : op->bytes};
+    to->call = (sw_call_t){.what = what,
+                           .first = (uint32_t)op->tag,
+                           .root = op->peer >= 0 ? (uint32_t)op->peer
+                                   : op->tag     ? SW_STEP_NOBODY
+                                                 : 0,
+                           .n = to->place == e->count ? e->ranks
+                                                      : e->sizes[to->place],
+                           .bytes = most ? *most : op->bytes};
 }
 
-bool sw_expand_step(const sw_expand_t *e, const sw_expanded_t *call,
-                    uint32_t k, sw_step_t *step)
+bool sw_expand_step(const sw_expand_t *e, const sw_expanded_t *call, uint32_t k,
+                    sw_step_t *step)
 {
     if (!call->algorithm || call->call.n < 2 ||
         !sw_algorithm_step(call->algorithm, &call->call, call->me, k, step))

@@ -24,19 +24,19 @@ typedef struct {
     uint32_t ranks;
     uint32_t count;
     uint32_t *numbers, *sizes, **members;
-    sw_lookup_t places;     /* (rank, context) -> its number there, and 1 */
-    sw_lookup_t begun;      /* (rank, context) -> collectives so far */
-    sw_lookup_t bytes;      /* (context, collective) -> the largest block */
-    sw_lookup_t tags;       /* (context, tag) -> the number it gets */
+    sw_lookup_t places; /* (rank, context) -> its number there, and 1 */
+    sw_lookup_t begun;  /* (rank, context) -> collectives so far */
+    sw_lookup_t bytes;  /* (context, collective) -> the largest block */
+    sw_lookup_t tags;   /* (context, tag) -> the number it gets */
     bool memory;
-    bool graph;             /* a rank is a partial order */
+    bool graph; /* a rank is a partial order */
 } sw_expand_t;
 
 /* The collective at hand of a rank. */
 typedef struct {
     const sw_algorithm_t *algorithm;
     sw_call_t call;
-    uint32_t me, place;         /* place: in the contexts; count: the world */
+    uint32_t me, place; /* place: in the contexts; count: the world */
     uint64_t nth;
 } sw_expanded_t;
 

@@ -21,20 +21,19 @@
 
 typedef struct {
     const sw_goal_graph_t *of;
-    sw_goal_node_t *nodes;              /* of it */
+    sw_goal_node_t *nodes; /* of it */
     const sw_goal_edge_t *edges;
-    sw_heap_t free;                     /* can begin at once; least first  */
-    uint32_t *waiting, waiting_count;   /* could, but for messages         */
+    sw_heap_t free;                   /* can begin at once; least first */
+    uint32_t *waiting, waiting_count; /* could, but for messages */
     uint32_t *free_requests, free_request_count, requests;
-    sw_vop_t held;              /* a message not yet written */
-    bool memory;                /* there was always some */
-    bool tries;                 /* it writes nothing yet */
+    sw_vop_t held; /* a message not yet written */
+    bool memory;   /* there was always some */
+    bool tries;    /* it writes nothing yet */
 } order_t;
 
 static bool cannot_write(const order_t *o)
 {
-    return sw_convert_fail("%s: the operations cannot be written",
-                           o->of->path);
+    return sw_convert_fail("%s: the operations cannot be written", o->of->path);
 }
 
 static void is_free(order_t *o, uint32_t node)
@@ -112,7 +111,9 @@ static bool wait_for(order_t *o, uint32_t node)
 static bool issue(order_t *o, uint32_t which)
 {
     sw_goal_node_t *node = &o->nodes[which];
-    sw_vop_t op = {.kind = node->kind, .peer = node->peer, .tag = node->tag,
+    sw_vop_t op = {.kind = node->kind,
+                   .peer = node->peer,
+                   .tag = node->tag,
                    .bytes = node->size};
     node->issued = true;
     bool computes = node->kind == SW_OP_COMPUTE;
@@ -120,8 +121,9 @@ static bool issue(order_t *o, uint32_t which)
         op = (sw_vop_t){.kind = SW_OP_COMPUTE,
                         .time = (sw_ps_t)node->size * SW_PS_PER_NS};
     } else {
-        op.request = node->request = o->free_request_count
-            ? o->free_requests[--o->free_request_count] : ++o->requests;
+        op.request = node->request =
+            o->free_request_count ? o->free_requests[--o->free_request_count]
+                                  : ++o->requests;
     }
     if ((op.time || !computes) && !put(o, &op))
         return false;
@@ -140,8 +142,7 @@ static bool issue(order_t *o, uint32_t which)
 /* Messages that a node requires and that are not over. */
 static bool requires(const order_t *o, uint32_t node, uint32_t message)
 {
-    for (uint32_t i = o->nodes[message].successors; i;
-         i = o->edges[i - 1].next)
+    for (uint32_t i = o->nodes[message].successors; i; i = o->edges[i - 1].next)
         if (o->edges[i - 1].to == node && o->edges[i - 1].over)
             return true;
     return false;
@@ -169,8 +170,7 @@ static uint32_t choose(order_t *o)
         const sw_goal_node_t *a = &o->nodes[o->waiting[i]];
         const sw_goal_node_t *b = &o->nodes[o->waiting[best]];
         bool fewer = a->waits < b->waits ||
-                     (a->waits == b->waits && o->waiting[i] <
-                                              o->waiting[best]);
+                     (a->waits == b->waits && o->waiting[i] < o->waiting[best]);
         if (o->of->file_order ? o->waiting[i] < o->waiting[best] : fewer)
             best = i;
     }
@@ -257,8 +257,10 @@ static void again(order_t *o)
 static bool put_thread(order_t *o, sw_thread_op_t what, uint32_t request,
                        int32_t tag)
 {
-    sw_vop_t op = {.kind = SW_OP_THREAD, .what = (uint8_t)what,
-                   .request = request, .tag = tag};
+    sw_vop_t op = {.kind = SW_OP_THREAD,
+                   .what = (uint8_t)what,
+                   .request = request,
+                   .tag = tag};
     return sw_op_write(o->of->writer, o->of->rank, &op);
 }
 
@@ -281,7 +283,9 @@ static bool put_node(order_t *o, uint32_t which, uint32_t place, uint32_t *cpu)
                           (int32_t)back);
     }
     bool computes = node->kind == SW_OP_COMPUTE;
-    sw_vop_t op = {.kind = node->kind, .peer = node->peer, .tag = node->tag,
+    sw_vop_t op = {.kind = node->kind,
+                   .peer = node->peer,
+                   .tag = node->tag,
                    .bytes = computes ? 0 : node->size,
                    .time = computes ? (sw_ps_t)node->size * SW_PS_PER_NS : 0};
     o->of->done->operations++;
@@ -331,13 +335,15 @@ static bool put_one_or_graph(order_t *o)
 
 bool sw_goal_put_rank(const sw_goal_graph_t *graph)
 {
-    order_t o = {.of = graph, .nodes = graph->nodes, .edges = graph->edges,
+    order_t o = {.of = graph,
+                 .nodes = graph->nodes,
+                 .edges = graph->edges,
                  .memory = true};
     size_t room = ((size_t)graph->node_count + 1) * sizeof *o.waiting;
     o.waiting = malloc(room);
     o.free_requests = malloc(room);
-    bool good = o.waiting && o.free_requests
-              ? put_one_or_graph(&o) : sw_goal_no_memory(graph->path);
+    bool good = o.waiting && o.free_requests ? put_one_or_graph(&o)
+                                             : sw_goal_no_memory(graph->path);
     sw_heap_free(&o.free);
     free(o.waiting);
     free(o.free_requests);

@@ -8,16 +8,16 @@
 #include "convert.h"
 
 typedef struct {
-    uint8_t kind;               /* sw_op_kind_t */
+    uint8_t kind; /* sw_op_kind_t */
     uint16_t cpu;
-    bool issued, over;          /* over: waited for */
+    bool issued, over; /* over: waited for */
     int32_t peer, tag;
     uint64_t size;
     uint64_t line;
-    uint32_t unissued;          /* of what it names, not yet begun    */
-    uint32_t waits;             /* messages it requires, not yet over */
-    uint32_t successors;        /* the first edge to another, and 1   */
-    uint32_t predecessors;      /* and from another                   */
+    uint32_t unissued;     /* of what it names, not yet begun */
+    uint32_t waits;        /* messages it requires, not yet over */
+    uint32_t successors;   /* the first edge to another, and 1 */
+    uint32_t predecessors; /* and from another */
     uint32_t request;
 } sw_goal_node_t;
 
@@ -32,7 +32,7 @@ typedef struct {
     sw_op_writer_t *writer;
     sw_converted_t *done;
     bool file_order, graph;
-    bool cpus;                  /* there are several */
+    bool cpus; /* there are several */
     uint32_t rank;
     sw_goal_node_t *nodes;
     uint32_t node_count, node_room;

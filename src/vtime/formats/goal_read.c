@@ -19,15 +19,15 @@
 
 typedef struct {
     FILE *file;
-    char *text;                 /* the line at hand */
+    char *text; /* the line at hand */
     size_t text_room;
     uint64_t line;
-    bool comment;               /* of several lines */
+    bool comment; /* of several lines */
     uint32_t ranks;
-    unsigned char *seen;        /* ranks that were there */
-    sw_goal_graph_t graph;      /* of the rank at hand */
-    sw_lookup_t labels;         /* a hash of the label -> its node, and 1 */
-    char **label_texts;         /* by node */
+    unsigned char *seen;   /* ranks that were there */
+    sw_goal_graph_t graph; /* of the rank at hand */
+    sw_lookup_t labels;    /* a hash of the label -> its node, and 1 */
+    char **label_texts;    /* by node */
 } goal_t;
 
 bool sw_goal_no_memory(const char *path)
@@ -155,21 +155,25 @@ static bool operation(goal_t *g, const char *verb, char **at)
     uint64_t size, peer;
     if (!sends && !computes && strcmp(verb, "recv"))
         return fail(g, "%s: send, recv or calc should stand here", verb);
-    if (!new_node(g, sends ? SW_OP_SEND : computes ? SW_OP_COMPUTE
-                                                   : SW_OP_RECV))
+    if (!new_node(g, sends      ? SW_OP_SEND
+                     : computes ? SW_OP_COMPUTE
+                                : SW_OP_RECV))
         return false;
     sw_goal_node_t *node = &g->graph.nodes[g->graph.node_count - 1];
     char *w = word(at);
     if (!sw_convert_number(w, computes ? "" : "b", (uint64_t)1 << 48, &size))
-        return fail(g, computes ? "%s is no time in ns"
-                                : "%s is no size, as in 100b", w);
+        return fail(
+            g, computes ? "%s is no time in ns" : "%s is no size, as in 100b",
+            w);
     node->size = size;
     if (computes)
         return options(g, node, at);
     w = word(at);
     if (strcmp(w, sends ? "to" : "from"))
-        return fail(g, sends ? "%s: `to` should stand here"
-                             : "%s: `from` should stand here", w);
+        return fail(g,
+                    sends ? "%s: `to` should stand here"
+                          : "%s: `from` should stand here",
+                    w);
     w = word(at);
     if (!sends && !strcmp(w, "-1"))
         node->peer = SW_OP_ANY;
@@ -194,7 +198,9 @@ static bool depends(goal_t *g, uint32_t to, bool over, char **at)
                  sizeof *graph->edges))
         return sw_goal_no_memory(graph->path);
     sw_goal_edge_t *edge = &graph->edges[graph->edge_count++];
-    *edge = (sw_goal_edge_t){.from = from, .to = to, .over = over,
+    *edge = (sw_goal_edge_t){.from = from,
+                             .to = to,
+                             .over = over,
                              .next = graph->nodes[from].successors,
                              .next_in = graph->nodes[to].predecessors};
     graph->nodes[from].successors = graph->edge_count;
@@ -227,8 +233,10 @@ static bool line(goal_t *g, char *at)
         return operation(g, word(&at), &at) && set_label(g, first);
     bool over = !strcmp(w, "requires");
     if (!over && strcmp(w, "irequires"))
-        return fail(g, "%s: a colon, requires or irequires should stand "
-                    "behind a label", *w ? w : first);
+        return fail(g,
+                    "%s: a colon, requires or irequires should stand "
+                    "behind a label",
+                    *w ? w : first);
     uint32_t to = labelled(g, first, &key);
     if (to == NOBODY)
         return fail(g, "there is no label %s before", first);
@@ -296,7 +304,9 @@ bool sw_goal_to_ops(const char *in, const char *out, const sw_convert_t *how,
                     sw_converted_t *done)
 {
     goal_t g = {.file = fopen(in, "r"),
-                .graph = {.path = in, .done = done, .graph = how->graph,
+                .graph = {.path = in,
+                          .done = done,
+                          .graph = how->graph,
                           .file_order = how->file_order}};
     if (!g.file)
         return sw_convert_fail("%s: %s", in, strerror(errno));

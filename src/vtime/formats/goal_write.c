@@ -23,21 +23,21 @@
 
 /* What the next operation of a chain requires. */
 typedef struct {
-    uint64_t *more;             /* labels of what must be over */
+    uint64_t *more; /* labels of what must be over */
     uint32_t n, room;
-    uint64_t begun;             /* label of what must have begun; 0: none */
+    uint64_t begun; /* label of what must have begun; 0: none */
 } front_t;
 
 typedef struct {
     FILE *to;
     sw_expand_t expand;
     sw_converted_t *done;
-    uint64_t label;             /* the last one */
-    sw_lookup_t requests;       /* request -> its label */
+    uint64_t label;       /* the last one */
+    sw_lookup_t requests; /* request -> its label */
     front_t front;
-    sw_ps_t rest;               /* of a ns, not yet told */
-    bool graph;                 /* the rank is a partial order: of the next */
-    uint32_t cpu;               /* operation its processor, and what it needs */
+    sw_ps_t rest; /* of a ns, not yet told */
+    bool graph;   /* the rank is a partial order: of the next */
+    uint32_t cpu; /* operation its processor, and what it needs */
     sw_vop_t *needs;
     uint32_t need_count, need_room;
 } goal_t;
@@ -76,8 +76,8 @@ static void put_message(goal_t *g, bool sends, uint64_t bytes, int64_t peer,
     g->done->operations++;
     fprintf(g->to, "l%llu: %s %llub %s %lld tag %lld\n",
             (unsigned long long)++g->label, sends ? "send" : "recv",
-            (unsigned long long)bytes, sends ? "to" : "from",
-            (long long)peer, (long long)tag);
+            (unsigned long long)bytes, sends ? "to" : "from", (long long)peer,
+            (long long)tag);
 }
 
 /* The request ends with the label just written; `first` must have begun. */
@@ -93,7 +93,8 @@ static void begun(goal_t *g, const sw_vop_t *op, uint64_t first)
 static void message(goal_t *g, const sw_vop_t *op)
 {
     int64_t tag = op->tag < 0 ? -1
-        : (int64_t)sw_expand_tag(&g->expand, op->context, (uint64_t)op->tag);
+                              : (int64_t)sw_expand_tag(&g->expand, op->context,
+                                                       (uint64_t)op->tag);
     g->done->flags += (op->flags & ~SW_SEND_GIVEN) != 0;
     put_message(g, op->kind == SW_OP_SEND, op->bytes, op->peer, tag);
     put_front(g, &g->front);
@@ -192,8 +193,7 @@ static void put_graph_op(goal_t *g, const sw_vop_t *op)
         put_node(g, op);
     else if (op->what == SW_THREAD_GOES)
         g->cpu = op->request;
-    else if (sw_grow(&g->needs, g->need_count, &g->need_room,
-                     sizeof *g->needs))
+    else if (sw_grow(&g->needs, g->need_count, &g->need_room, sizeof *g->needs))
         g->needs[g->need_count++] = *op;
     else
         g->expand.memory = false;
@@ -207,16 +207,10 @@ static void put_op(goal_t *g, uint32_t rank, const sw_vop_t *op)
         return;
     }
     switch (op->kind) {
-    case SW_OP_COMPUTE:
-        compute(g, op->time);
-        break;
+    case SW_OP_COMPUTE: compute(g, op->time); break;
     case SW_OP_SEND:
-    case SW_OP_RECV:
-        message(g, op);
-        break;
-    case SW_OP_COLLECTIVE:
-        collective(g, rank, op);
-        break;
+    case SW_OP_RECV: message(g, op); break;
+    case SW_OP_COLLECTIVE: collective(g, rank, op); break;
     case SW_OP_WAIT:
     case SW_OP_DROP:
         label = sw_lookup_get(&g->requests, op->request);
@@ -224,17 +218,10 @@ static void put_op(goal_t *g, uint32_t rank, const sw_vop_t *op)
             must_be_over(g, &g->front, *label);
         sw_lookup_remove(&g->requests, op->request);
         break;
-    case SW_OP_WINDOW:
-        g->done->unmodelled++;
-        break;
-    case SW_OP_SECTION:
-        g->done->sections++;
-        break;
-    case SW_OP_THREAD:
-        g->graph = op->what == SW_THREAD_GRAPH;
-        break;
-    default:
-        break;
+    case SW_OP_WINDOW: g->done->unmodelled++; break;
+    case SW_OP_SECTION: g->done->sections++; break;
+    case SW_OP_THREAD: g->graph = op->what == SW_THREAD_GRAPH; break;
+    default: break;
     }
 }
 

@@ -29,9 +29,19 @@ static bool sum_of(const sw_smpi_t *s, size_t i, uint64_t *sum)
 }
 
 /* The form of a collective's words. */
-typedef enum { NONE, COUNT_ROOT, COUNT_FLOPS_ROOT, COUNT_FLOPS, BOTH_ROOT,
-               BOTH, ONE_MANY_ROOT, MANY_ONE_ROOT, ONE_MANY, MANY_FLOPS,
-               MANY_MANY } form_t;
+typedef enum {
+    NONE,
+    COUNT_ROOT,
+    COUNT_FLOPS_ROOT,
+    COUNT_FLOPS,
+    BOTH_ROOT,
+    BOTH,
+    ONE_MANY_ROOT,
+    MANY_ONE_ROOT,
+    ONE_MANY,
+    MANY_FLOPS,
+    MANY_MANY
+} form_t;
 
 static const struct {
     const char *name;
@@ -66,8 +76,9 @@ static void set_amounts(const sw_smpi_t *s, uint32_t rank, sw_vop_t *op)
     case SW_COLLECTIVE_GATHER:
     case SW_COLLECTIVE_GATHERV:
         op->sent = op->bytes;
-        op->received = !root ? 0
-                     : op->what == SW_COLLECTIVE_REDUCE ? op->bytes : all;
+        op->received = !root                              ? 0
+                       : op->what == SW_COLLECTIVE_REDUCE ? op->bytes
+                                                          : all;
         break;
     case SW_COLLECTIVE_SCATTER:
     case SW_COLLECTIVE_SCATTERV:
@@ -75,9 +86,7 @@ static void set_amounts(const sw_smpi_t *s, uint32_t rank, sw_vop_t *op)
         op->received = op->bytes;
         break;
     case SW_COLLECTIVE_ALLTOALL:
-    case SW_COLLECTIVE_ALLTOALLV:
-        op->sent = op->received = all;
-        break;
+    case SW_COLLECTIVE_ALLTOALLV: op->sent = op->received = all; break;
     case SW_COLLECTIVE_ALLGATHER:
     case SW_COLLECTIVE_ALLGATHERV:
         op->sent = op->bytes;
@@ -87,9 +96,7 @@ static void set_amounts(const sw_smpi_t *s, uint32_t rank, sw_vop_t *op)
         op->sent = all;
         op->received = op->bytes;
         break;
-    default:
-        op->sent = op->received = op->bytes;
-        break;
+    default: op->sent = op->received = op->bytes; break;
     }
 }
 
@@ -107,11 +114,10 @@ bool sw_smpi_collective(sw_smpi_t *s, uint32_t rank, unsigned which)
     uint64_t sum;
     double flops = 0;
     bool good = true, mean = false;
-    sw_vop_t op = {.kind = SW_OP_COLLECTIVE, .what = collectives[which].what,
-                   .peer = -1};
+    sw_vop_t op = {
+        .kind = SW_OP_COLLECTIVE, .what = collectives[which].what, .peer = -1};
     switch (collectives[which].form) {
-    case NONE:
-        break;
+    case NONE: break;
     case COUNT_ROOT:
         good = sw_smpi_bytes(s, rank, 2, 4, &op.bytes) && root_of(s, 3, &op);
         break;
@@ -126,9 +132,7 @@ bool sw_smpi_collective(sw_smpi_t *s, uint32_t rank, unsigned which)
     case BOTH_ROOT:
         good = sw_smpi_bytes(s, rank, 2, 5, &op.bytes) && root_of(s, 4, &op);
         break;
-    case BOTH:
-        good = sw_smpi_bytes(s, rank, 2, 4, &op.bytes);
-        break;
+    case BOTH: good = sw_smpi_bytes(s, rank, 2, 4, &op.bytes); break;
     case ONE_MANY_ROOT:
     case ONE_MANY:
         good = sum_of(s, 3, &sum) && sw_smpi_bytes(s, rank, 2, 0, &op.bytes);

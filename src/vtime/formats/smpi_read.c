@@ -57,8 +57,8 @@ static bool read_actions(sw_smpi_t *s, const char *path)
         good = good && sw_smpi_split(s, text) &&
                sw_smpi_action(s, (uint32_t)rank);
     }
-    good = good && (!ferror(file) ||
-                    sw_smpi_fail(s, "%s", "it cannot be read"));
+    good = good &&
+           (!ferror(file) || sw_smpi_fail(s, "%s", "it cannot be read"));
     free(text);
     fclose(file);
     s->path = before;
@@ -90,7 +90,8 @@ static bool look(sw_smpi_t *s, const char *in, bool *list)
     uint64_t ranks = *list ? files : most + 1;
     if (!n || ranks > INT32_MAX || (files && !*list))
         return sw_convert_fail("%s is neither a list of files nor a "
-                               "time-independent trace", in);
+                               "time-independent trace",
+                               in);
     s->ranks = (uint32_t)ranks;
     s->unit = malloc(s->ranks);
     s->requests = calloc(s->ranks, sizeof *s->requests);

@@ -11,17 +11,17 @@
 #include "vtime/base/lookup.h"
 
 typedef struct {
-    const char *path;           /* of the file at hand */
+    const char *path; /* of the file at hand */
     uint64_t line;
     sw_op_writer_t *writer;
     sw_converted_t *done;
     double flops;
     uint32_t ranks;
-    uint8_t *unit;              /* by rank: bytes of an element */
-    uint32_t *requests;         /* by rank: how many there were */
-    sw_lookup_t *open;          /* by rank: (from, to, tag) -> the first under
+    uint8_t *unit;      /* by rank: bytes of an element */
+    uint32_t *requests; /* by rank: how many there were */
+    sw_lookup_t *open;  /* by rank: (from, to, tag) -> the first under
                                  * way */
-    sw_lookup_t after;          /* (rank, request) -> the next alike */
+    sw_lookup_t after;  /* (rank, request) -> the next alike */
     char **word;
     uint32_t words, room;
 } sw_smpi_t;

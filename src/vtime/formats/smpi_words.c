@@ -9,13 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WORDS_MOST (1u << 22)    /* vectors have one for each rank */
+#define WORDS_MOST (1u << 22) /* vectors have one for each rank */
 
 /* Bytes of the datatypes that traces number. */
 static const uint8_t type_sizes[] = {
-    8, 4, 1, 2, 8, 4, 1, 8, 1, 1, 2, 4, 8, 8, 16, 4, 1, 1, 2, 4, 8, 1, 2, 4,
-    8, 8, 16, 32, 8, 8, 8, 16, 16, 8, 8, 8, 16, 16, 4, 4, 8, 16, 8, 16, 16, 4,
-    2, 4, 8, 16, 32, 1, 8, 16, 32, 1, 1, 1, 8, 8};
+    8, 4,  1, 2,  8,  4, 1,  8,  1, 1,  2,  4,  8,  8,  16, 4, 1,  1,  2, 4,
+    8, 1,  2, 4,  8,  8, 16, 32, 8, 8,  8,  16, 16, 8,  8,  8, 16, 16, 4, 4,
+    8, 16, 8, 16, 16, 4, 2,  4,  8, 16, 32, 1,  8,  16, 32, 1, 1,  1,  8, 8};
 
 bool sw_smpi_fail(const sw_smpi_t *s, const char *form, const char *what)
 {
@@ -61,8 +61,10 @@ bool sw_smpi_rank(const sw_smpi_t *s, size_t i, uint64_t *to)
     if (!sw_smpi_whole(s, i, UINT32_MAX, to))
         return false;
     return *to < s->ranks ||
-           sw_smpi_fail(s, "rank %s is not in this file: give the list of all "
-                        "ranks' files", s->word[i]);
+           sw_smpi_fail(s,
+                        "rank %s is not in this file: give the list of all "
+                        "ranks' files",
+                        s->word[i]);
 }
 
 bool sw_smpi_bytes(const sw_smpi_t *s, uint32_t rank, size_t i, size_t type,

@@ -25,7 +25,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define AT_ONCE 1024        /* messages of one tag under way, at most */
+#define AT_ONCE 1024 /* messages of one tag under way, at most */
 
 typedef struct {
     const char *in;
@@ -34,10 +34,10 @@ typedef struct {
     sw_converted_t *done;
     double flops;
     uint32_t rank;
-    sw_lookup_t numbers;    /* (peer, way, context, tag) -> messages so far */
-    sw_lookup_t requests;   /* request -> place in `waits`, and 1 */
+    sw_lookup_t numbers;  /* (peer, way, context, tag) -> messages so far */
+    sw_lookup_t requests; /* request -> place in `waits`, and 1 */
     struct wait {
-        uint32_t from, to, tag, next;   /* next: of the same request, and 1 */
+        uint32_t from, to, tag, next; /* next: of the same request, and 1 */
     } *waits;
     uint32_t wait_count, wait_room, wait_free;
 } smpi_t;
@@ -49,8 +49,7 @@ static bool add_wait(smpi_t *s, uint32_t request, uint32_t from, uint32_t to,
     if (place) {
         s->wait_free = s->waits[place - 1].next;
     } else {
-        if (!sw_grow(&s->waits, s->wait_count, &s->wait_room,
-                     sizeof *s->waits))
+        if (!sw_grow(&s->waits, s->wait_count, &s->wait_room, sizeof *s->waits))
             return s->expand.memory = false;
         place = ++s->wait_count;
     }
@@ -77,8 +76,8 @@ static void end_request(smpi_t *s, uint32_t request)
 }
 
 /* The tag of the next message of a way: the k-th has another than the next. */
-static uint32_t next_tag(smpi_t *s, bool sends, uint32_t peer,
-                         uint32_t context, uint64_t tag)
+static uint32_t next_tag(smpi_t *s, bool sends, uint32_t peer, uint32_t context,
+                         uint64_t tag)
 {
     uint32_t one = sw_expand_tag(&s->expand, context, tag);
     uint64_t key = ((uint64_t)one << 32 | peer) << 1 | sends;
@@ -96,7 +95,9 @@ static void put_message(smpi_t *s, bool sends, uint32_t peer, uint32_t tag,
 {
     s->done->operations++;
     fprintf(s->to, "%u %s %u %u %llu\n", s->rank,
-            sends ? request ? "isend" : "send" : request ? "irecv" : "recv",
+            sends     ? request ? "isend" : "send"
+            : request ? "irecv"
+                      : "recv",
             peer, tag, (unsigned long long)bytes);
     if (request)
         add_wait(s, request, sends ? s->rank : peer, sends ? peer : s->rank,
@@ -117,8 +118,7 @@ static bool message(smpi_t *s, const sw_vop_t *op)
     return true;
 }
 
-static void expanded(smpi_t *s, const sw_vop_t *op,
-                     const sw_expanded_t *call)
+static void expanded(smpi_t *s, const sw_vop_t *op, const sw_expanded_t *call)
 {
     sw_step_t step;
     uint64_t tag = SW_EXPAND_COLLECTIVE | call->nth;
@@ -131,8 +131,8 @@ static void expanded(smpi_t *s, const sw_vop_t *op,
                         step.received, request);
         if (step.to != SW_STEP_NOBODY)
             put_message(s, true, step.to,
-                        next_tag(s, true, step.to, op->context, tag),
-                        step.sent, request);
+                        next_tag(s, true, step.to, op->context, tag), step.sent,
+                        request);
         end_request(s, request);
     }
 }
@@ -152,9 +152,7 @@ static void collective(smpi_t *s, const sw_vop_t *op)
     switch (op->what) {
     case SW_COLLECTIVE_OTHER:
     case SW_COLLECTIVE_FENCE:
-    case SW_COLLECTIVE_BARRIER:
-        fprintf(s->to, "%u barrier\n", s->rank);
-        break;
+    case SW_COLLECTIVE_BARRIER: fprintf(s->to, "%u barrier\n", s->rank); break;
     case SW_COLLECTIVE_BCAST:
         fprintf(s->to, "%u bcast %llu %u\n", s->rank, bytes, root);
         break;
@@ -181,7 +179,9 @@ static void collective(smpi_t *s, const sw_vop_t *op)
     case SW_COLLECTIVE_SCATTER:
         fprintf(s->to, "%u %s %llu %llu %u\n", s->rank,
                 op->what == SW_COLLECTIVE_GATHER ||
-                op->what == SW_COLLECTIVE_GATHERV ? "gather" : "scatter",
+                        op->what == SW_COLLECTIVE_GATHERV
+                    ? "gather"
+                    : "scatter",
                 bytes, bytes, root);
         break;
     case SW_COLLECTIVE_ALLGATHERV:
@@ -193,13 +193,12 @@ static void collective(smpi_t *s, const sw_vop_t *op)
     case SW_COLLECTIVE_ALLTOALL:
         fprintf(s->to, "%u %s %llu %llu\n", s->rank,
                 op->what == SW_COLLECTIVE_ALLGATHER ||
-                op->what == SW_COLLECTIVE_ALLGATHERV ? "allgather"
-                                                     : "alltoall",
+                        op->what == SW_COLLECTIVE_ALLGATHERV
+                    ? "allgather"
+                    : "alltoall",
                 bytes, bytes);
         break;
-    default:
-        expanded(s, op, &call);
-        break;
+    default: expanded(s, op, &call); break;
     }
     s->done->means += mean;
 }
@@ -213,28 +212,17 @@ static bool put_op(smpi_t *s, const sw_vop_t *op)
                 (double)op->time * 1e-12 * s->flops);
         return true;
     case SW_OP_SEND:
-    case SW_OP_RECV:
-        return message(s, op);
-    case SW_OP_COLLECTIVE:
-        collective(s, op);
-        return true;
+    case SW_OP_RECV: return message(s, op);
+    case SW_OP_COLLECTIVE: collective(s, op); return true;
     case SW_OP_WAIT:
-    case SW_OP_DROP:
-        end_request(s, op->request);
-        return true;
-    case SW_OP_WINDOW:
-        s->done->unmodelled++;
-        return true;
-    case SW_OP_SECTION:
-        s->done->sections++;
-        return true;
-    default:
-        return true;
+    case SW_OP_DROP: end_request(s, op->request); return true;
+    case SW_OP_WINDOW: s->done->unmodelled++; return true;
+    case SW_OP_SECTION: s->done->sections++; return true;
+    default: return true;
     }
 }
 
-static bool put_rank(smpi_t *s, sw_op_file_t *ops, FILE *list,
-                     const char *out)
+static bool put_rank(smpi_t *s, sw_op_file_t *ops, FILE *list, const char *out)
 {
     sw_op_source_t source;
     sw_vop_t op;
@@ -267,8 +255,8 @@ static bool put_rank(smpi_t *s, sw_op_file_t *ops, FILE *list,
     if (good && !written)
         good = sw_convert_fail("%s: %s", path, strerror(errno));
     free(path);
-    return good && (s->expand.memory ||
-                    sw_convert_fail("%s: no memory", s->in));
+    return good &&
+           (s->expand.memory || sw_convert_fail("%s: no memory", s->in));
 }
 
 static void remove_all(const char *out, uint32_t ranks)

@@ -161,8 +161,7 @@ static void answer(void *of, uint32_t rank, const sw_op_answer_t *given)
     if (given->thread < SW_FEED_THREADS && r->waits[given->thread]) {
         r->waits[given->thread] = false;
         live->asking--;
-        sw_taker_answer_thread(&live->taker, rank, given->thread,
-                               given->clock);
+        sw_taker_answer_thread(&live->taker, rank, given->thread, given->clock);
         return;
     }
     if (!r->asked)
@@ -217,7 +216,8 @@ static bool record(sw_live_t *live, uint32_t rank, const sw_vop_t *op)
     if (op->kind == SW_OP_COMPUTE)
         return sw_op_write(live->writer, rank, op);
     if (op->kind != SW_OP_LIST) {
-        sw_vop_t polled = {.kind = SW_OP_COMPUTE, .time = r->polled,
+        sw_vop_t polled = {.kind = SW_OP_COMPUTE,
+                           .time = r->polled,
                            .flags = SW_COMPUTE_ASLEEP};
         bool good = !r->polled || sw_op_write(live->writer, rank, &polled);
         r->polled = 0;
@@ -234,23 +234,22 @@ static bool possible(const sw_live_t *live, const sw_vop_t *op)
 {
     bool rank = op->peer >= 0 && (uint32_t)op->peer < live->ranks;
     switch (op->kind) {
-    case SW_OP_COMPUTE:
-        return op->time >= 0 && op->flags <= SW_COMPUTE_POLLED;
-    case SW_OP_SEND: case SW_OP_MATCHED:
-        return rank;
-    case SW_OP_RECV: case SW_OP_PROBE: case SW_OP_IPROBE: case SW_OP_CHOOSE:
-        return rank || op->peer == SW_OP_ANY;
+    case SW_OP_COMPUTE: return op->time >= 0 && op->flags <= SW_COMPUTE_POLLED;
+    case SW_OP_SEND:
+    case SW_OP_MATCHED: return rank;
+    case SW_OP_RECV:
+    case SW_OP_PROBE:
+    case SW_OP_IPROBE:
+    case SW_OP_CHOOSE: return rank || op->peer == SW_OP_ANY;
     case SW_OP_COLLECTIVE:
         return op->what < SW_COLLECTIVE_COUNT && (rank || op->peer == -1);
-    case SW_OP_SELECT:
-        return op->what <= SW_TEST_SOME;
+    case SW_OP_SELECT: return op->what <= SW_TEST_SOME;
     case SW_OP_THREAD:
         return op->what <= SW_THREAD_ENDS && op->tag >= 0 &&
                op->request < SW_FEED_THREADS;
     case SW_OP_WINDOW:
         return op->what < SW_WINDOW_COUNT && (rank || op->peer == -1);
-    default:
-        return op->kind >= SW_OP_COMPUTE && op->kind <= SW_OP_STUCK;
+    default: return op->kind >= SW_OP_COMPUTE && op->kind <= SW_OP_STUCK;
     }
 }
 
@@ -284,9 +283,11 @@ static void hear_head(sw_live_t *live, uint32_t rank,
     if (entry->what == SW_ENTRY_CONTEXT)
         most = live->ranks * (uint32_t)sizeof(uint32_t);
     if (bytes > most || (!bytes && entry->what == SW_ENTRY_CONTEXT))
-        sw_live_fail(live, entry->what == SW_ENTRY_CONTEXT
-                     ? "rank %u has a communicator of an impossible size"
-                     : "rank %u's feed is damaged", rank);
+        sw_live_fail(live,
+                     entry->what == SW_ENTRY_CONTEXT
+                         ? "rank %u has a communicator of an impossible size"
+                         : "rank %u's feed is damaged",
+                     rank);
     else if (!(r->bytes = calloc(1, (size_t)bytes + 1)))
         sw_live_no_memory(live);
 }
@@ -322,12 +323,8 @@ bool sw_live_has_ended(sw_live_t *live, uint32_t rank)
     sw_live_rank_t *r = &live->of[rank];
     if (r->end == SW_LIVE_RUNS)
         switch (sw_taker_state(&live->taker, rank)) {
-        case SW_FEED_ENDED_WELL:
-            r->end = SW_LIVE_WELL;
-            break;
-        case SW_FEED_ENDED:
-            r->end = SW_LIVE_EARLY;
-            break;
+        case SW_FEED_ENDED_WELL: r->end = SW_LIVE_WELL; break;
+        case SW_FEED_ENDED: r->end = SW_LIVE_EARLY; break;
         }
     return r->end != SW_LIVE_RUNS;
 }
@@ -373,8 +370,10 @@ static sw_source_state_t next(void *of, uint32_t rank, sw_vop_t *op)
     if (sw_op_has_context(op->kind)) {
         op->context = sw_defined_number(live->contexts, rank, op->context);
         if (sw_unlikely(op->context == SW_DEFINED_NONE)) {
-            sw_live_fail(live, "rank %u has used a communicator that it "
-                         "has not defined", rank);
+            sw_live_fail(live,
+                         "rank %u has used a communicator that it "
+                         "has not defined",
+                         rank);
             return SW_SOURCE_LATER;
         }
     }

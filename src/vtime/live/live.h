@@ -37,7 +37,11 @@ const char *sw_live_error(const sw_live_t *live);
 /* How a rank has ended: it is there yet, in MPI_Finalize, before that, or
  * without a word. */
 typedef enum {
-    SW_LIVE_RUNS, SW_LIVE_WELL, SW_LIVE_EARLY, SW_LIVE_DIED, SW_LIVE_ABSENT,
+    SW_LIVE_RUNS,
+    SW_LIVE_WELL,
+    SW_LIVE_EARLY,
+    SW_LIVE_DIED,
+    SW_LIVE_ABSENT,
 } sw_live_end_t;
 sw_live_end_t sw_live_ended(const sw_live_t *live, uint32_t rank);
 

@@ -14,21 +14,21 @@
 #include <string.h>
 
 typedef struct known {
-    struct known *next;         /* of the same key; newer before older */
+    struct known *next; /* of the same key; newer before older */
     uint64_t id;
     uint32_t number, n;
     uint32_t *members;
-    uint64_t *defined;          /* a bit for each rank that has defined it */
+    uint64_t *defined; /* a bit for each rank that has defined it */
 } known_t;
 
 struct sw_defined {
     uint32_t ranks, count;
-    sw_lookup_t newest;         /* key_of(id) -> known_t, a chain */
+    sw_lookup_t newest; /* key_of(id) -> known_t, a chain */
     struct {
-        uint32_t *numbers;      /* the engine's, by the rank's */
+        uint32_t *numbers; /* the engine's, by the rank's */
         uint32_t count;
     } *of;
-    uint64_t *seen;             /* a bit for each rank: scratch */
+    uint64_t *seen; /* a bit for each rank: scratch */
 };
 
 sw_defined_t *sw_defined_new(uint32_t ranks)
@@ -51,9 +51,10 @@ void sw_defined_free(sw_defined_t *contexts)
     if (!contexts)
         return;
     for (size_t i = 0; i < contexts->newest.room; i++)
-        for (known_t *k = (known_t *)(uintptr_t)
-                          contexts->newest.entries[i].value, *next; k;
-             k = next) {
+        for (known_t *
+                 k = (known_t *)(uintptr_t)contexts->newest.entries[i].value,
+                *next;
+             k; k = next) {
             next = k->next;
             free(k->members);
             free(k->defined);
@@ -89,8 +90,7 @@ static bool possible(sw_defined_t *contexts, uint32_t rank, uint32_t n,
 {
     bool good = n > 0 && n <= contexts->ranks, named = false;
     for (uint32_t i = 0; good && i < n; i++) {
-        good = members[i] < contexts->ranks &&
-               !bit(contexts->seen, members[i]);
+        good = members[i] < contexts->ranks && !bit(contexts->seen, members[i]);
         if (good)
             set_bit(contexts->seen, members[i]);
         named |= members[i] == rank;
@@ -125,7 +125,7 @@ static known_t *add(sw_defined_t *contexts, uint64_t id, uint32_t n,
     memcpy(k->members, members, n * sizeof *members);
     k->id = id;
     k->n = n;
-    k->number = ++contexts->count;      /* 0 is the world */
+    k->number = ++contexts->count; /* 0 is the world */
     k->next = (known_t *)(uintptr_t)*newest;
     *newest = (uintptr_t)k;
     return k;
@@ -152,9 +152,9 @@ static bool remember(sw_defined_t *contexts, uint32_t rank, uint32_t number,
 }
 
 sw_defined_state_t sw_defined_define(sw_defined_t *contexts, uint32_t rank,
-                                      uint32_t number, uint64_t id, uint32_t n,
-                                      const uint32_t *members,
-                                      uint32_t *engine_number)
+                                     uint32_t number, uint64_t id, uint32_t n,
+                                     const uint32_t *members,
+                                     uint32_t *engine_number)
 {
     if (number >= SW_DEFINED_MOST || !possible(contexts, rank, n, members))
         return SW_DEFINED_WRONG;
@@ -183,7 +183,7 @@ sw_defined_state_t sw_defined_define(sw_defined_t *contexts, uint32_t rank,
 }
 
 uint32_t sw_defined_number(const sw_defined_t *contexts, uint32_t rank,
-                            uint32_t number)
+                           uint32_t number)
 {
     if (number < contexts->of[rank].count &&
         contexts->of[rank].numbers[number] != SW_DEFINED_NONE)

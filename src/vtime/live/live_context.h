@@ -17,10 +17,10 @@
 typedef struct sw_defined sw_defined_t;
 
 typedef enum {
-    SW_DEFINED_NEW,         /* the engine must hear of it             */
+    SW_DEFINED_NEW, /* the engine must hear of it */
     SW_DEFINED_KNOWN,
-    SW_DEFINED_DISAGREE,    /* others have said otherwise             */
-    SW_DEFINED_WRONG,       /* no communicator can be so              */
+    SW_DEFINED_DISAGREE, /* others have said otherwise */
+    SW_DEFINED_WRONG,    /* no communicator can be so */
     SW_DEFINED_MEMORY,
 } sw_defined_state_t;
 
@@ -30,12 +30,12 @@ void sw_defined_free(sw_defined_t *contexts);
 /* From now on `number` of this rank's is the communicator `id`; the engine's
  * number for it is written. */
 sw_defined_state_t sw_defined_define(sw_defined_t *contexts, uint32_t rank,
-                                      uint32_t number, uint64_t id, uint32_t n,
-                                      const uint32_t *members,
-                                      uint32_t *engine_number);
+                                     uint32_t number, uint64_t id, uint32_t n,
+                                     const uint32_t *members,
+                                     uint32_t *engine_number);
 
 /* The engine's number for a rank's; SW_DEFINED_NONE: it has not defined it. */
 uint32_t sw_defined_number(const sw_defined_t *contexts, uint32_t rank,
-                            uint32_t number);
+                           uint32_t number);
 
 #endif

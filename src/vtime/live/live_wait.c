@@ -11,17 +11,18 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define NAP_NS 20000000u        /* the engine takes then what had no ring */
-#define LOOK_NS 100000000u      /* between two looks for dead ranks, */
-#define LOOK_AT 16u             /* so many ranks at a time */
+#define NAP_NS 20000000u   /* the engine takes then what had no ring */
+#define LOOK_NS 100000000u /* between two looks for dead ranks, */
+#define LOOK_AT 16u        /* so many ranks at a time */
 #define CPUS 8192u
 /* After so long a silence the engine no longer waits for a rank or thread: */
-#define SLEEPS_NS 3000000u      /* one of several threads that sleeps, */
-#define LOOKS_NS 100000000u     /* or runs, perhaps to look for another; */
-#define HELD_NS 50000000u       /* a rank that says its host may keep it, */
-#define ALONE_NS 1000000000u    /* one thread only, asleep or in its host, */
-#define RUNS_NS 600000000000u   /* or computing */
-#define LOOKS_LEAST_NS ((uint64_t)20000000) /* one that may look into a window:
+#define SLEEPS_NS 3000000u    /* one of several threads that sleeps, */
+#define LOOKS_NS 100000000u   /* or runs, perhaps to look for another; */
+#define HELD_NS 50000000u     /* a rank that says its host may keep it, */
+#define ALONE_NS 1000000000u  /* one thread only, asleep or in its host, */
+#define RUNS_NS 600000000000u /* or computing */
+#define LOOKS_LEAST_NS \
+    ((uint64_t)20000000)        /* one that may look into a window:
                                  * less each time, down from LIVE's patience */
 #define SUSPECT_NS 10000000000u /* silence before a deadlock is suspected */
 #define GRACE_NS 3000000000u    /* for ranks that come last */
@@ -43,19 +44,20 @@ static void define(sw_live_t *live, sw_engine_t *engine)
                 !sw_op_write_context(live->writer, number, n, members))
                 sw_live_fail(live, "the operations cannot be written down", 0);
             break;
-        case SW_DEFINED_KNOWN:
-            break;
+        case SW_DEFINED_KNOWN: break;
         case SW_DEFINED_DISAGREE:
-            sw_live_fail(live, "rank %u disagrees with others about who is "
-                         "in a communicator", rank);
+            sw_live_fail(live,
+                         "rank %u disagrees with others about who is "
+                         "in a communicator",
+                         rank);
             break;
         case SW_DEFINED_WRONG:
-            sw_live_fail(live, "rank %u has a communicator of members that "
-                         "cannot be", rank);
+            sw_live_fail(live,
+                         "rank %u has a communicator of members that "
+                         "cannot be",
+                         rank);
             break;
-        case SW_DEFINED_MEMORY:
-            sw_live_no_memory(live);
-            break;
+        case SW_DEFINED_MEMORY: sw_live_no_memory(live); break;
         }
         free(r->bytes);
         r->bytes = NULL;
@@ -108,8 +110,7 @@ static void place(sw_live_t *live)
         uint64_t mask[CPUS / 64] = {0};
         if (absent(live, rank))
             return;
-        pid_t pid = (pid_t)sw_feed_shared(live->taker.feeds,
-                                          rank)->process.pid;
+        pid_t pid = (pid_t)sw_feed_shared(live->taker.feeds, rank)->process.pid;
         if (syscall(SYS_sched_getaffinity, pid, sizeof mask, mask) > 0)
             for (size_t i = 0; i < CPUS / 64; i++)
                 all[i] |= mask[i];
@@ -155,8 +156,8 @@ static bool anything(sw_live_t *live)
  * what they will write into a window's memory. */
 typedef struct {
     sw_live_t *live;
-    uint64_t quiet;             /* ns */
-    bool looked;                /* a thread did, perhaps */
+    uint64_t quiet; /* ns */
+    bool looked;    /* a thread did, perhaps */
 } quiet_t;
 
 static bool asleep(void *of, uint32_t rank, uint32_t thread, bool looks)
@@ -166,7 +167,8 @@ static bool asleep(void *of, uint32_t rank, uint32_t thread, bool looks)
     const sw_feed_shared_t *feed = sw_feed_shared(live->taker.feeds, rank);
     int32_t tid = thread < SW_FEED_THREADS ? live->of[rank].tid[thread] : 0;
     uint64_t sleeps = thread < SW_FEED_THREADS
-                          ? atomic_load(&feed->of_thread[thread].sleeps) : 0;
+                          ? atomic_load(&feed->of_thread[thread].sleeps)
+                          : 0;
     if (quiet->quiet < sleeps)
         return false;
     uint64_t silent = quiet->quiet - sleeps;
@@ -186,9 +188,10 @@ static void say_suspicion(sw_live_t *live, const sw_engine_t *engine)
     char text[128];
     uint32_t said = 0;
     live->suspected = true;
-    fprintf(stderr, "straightway: in virtual time nothing has happened for "
-            "%u s; if that is a deadlock:", (unsigned)(SUSPECT_NS /
-                                                       1000000000u));
+    fprintf(stderr,
+            "straightway: in virtual time nothing has happened for "
+            "%u s; if that is a deadlock:",
+            (unsigned)(SUSPECT_NS / 1000000000u));
     for (uint32_t rank = 0; rank < live->ranks && said < 8; rank++) {
         sw_engine_stuck(engine, rank, text, sizeof text);
         if (*text && ++said)

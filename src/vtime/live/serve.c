@@ -95,8 +95,10 @@ static bool detach(sw_feeds_t *feeds)
     setpgid(0, 0);
     pid_t child = fork();
     if (child < 0) {
-        fprintf(stderr, "straightway: no process for the engine of virtual "
-                "time: %s\n", strerror(errno));
+        fprintf(stderr,
+                "straightway: no process for the engine of virtual "
+                "time: %s\n",
+                strerror(errno));
         _exit(1);
     }
     if (child) {
@@ -130,8 +132,7 @@ static void note_ends(const sw_live_t *live, uint32_t ranks, char *text,
         if (count && n < size)
             n += (size_t)snprintf(text + n, size - n, "%srank %u%s %s",
                                   n ? "; " : "", first,
-                                  count > 1 ? " and others" : "",
-                                  kinds[k].how);
+                                  count > 1 ? " and others" : "", kinds[k].how);
     }
 }
 
@@ -153,8 +154,10 @@ static bool write_result(const char *path, const sw_result_t *result)
     }
     if (!good) {
         int error = errno;
-        fprintf(stderr, "straightway: the result cannot be written to %s: "
-                "%s\n", path, strerror(error));
+        fprintf(stderr,
+                "straightway: the result cannot be written to %s: "
+                "%s\n",
+                path, strerror(error));
         unlink(aside);
     }
     free(aside);
@@ -183,15 +186,21 @@ static int finish(const order_t *order, sw_engine_t *engine, sw_live_t *live,
         error = why;
     note_ends(live, ranks, ends, sizeof ends);
     sw_result_t result = {
-        .engine = engine, .state = state, .ranks = ranks, .wall = wall,
+        .engine = engine,
+        .state = state,
+        .ranks = ranks,
+        .wall = wall,
         .sections = sw_live_sections(live),
-        .notes = {error ? error : "", ends, sw_live_sections_lost(live)
-                  ? "the program has too many regions: some are counted as "
-                    "outside of all" : ""}};
+        .notes = {error ? error : "", ends,
+                  sw_live_sections_lost(live)
+                      ? "the program has too many regions: some are counted as "
+                        "outside of all"
+                      : ""}};
     int status = 0;
     if (error || state == SW_ENGINE_MEMORY) {
-        fprintf(stderr, "straightway: %s\n", error ? error :
-                "no memory left for the engine of virtual time");
+        fprintf(stderr, "straightway: %s\n",
+                error ? error
+                      : "no memory left for the engine of virtual time");
         status = 1;
     } else if (state == SW_ENGINE_DEADLOCK && !*ends) {
         fprintf(stderr, "straightway: in virtual time, ");
@@ -202,8 +211,10 @@ static int finish(const order_t *order, sw_engine_t *engine, sw_live_t *live,
     }
     sw_live_over(live);
     if (writer && !sw_op_writer_close(writer)) {
-        fprintf(stderr, "straightway: the operations cannot be written to "
-                "%s\n", order->record);
+        fprintf(stderr,
+                "straightway: the operations cannot be written to "
+                "%s\n",
+                order->record);
         status = 1;
     }
     if (order->result && !write_result(order->result, &result))
@@ -222,8 +233,7 @@ static int work(const order_t *order, sw_feeds_t *feeds, sw_model_t *model)
     sw_engine_options_t options = {.check = order->check};
     if (live)
         sw_live_source(live, &source);
-    sw_engine_t *engine = live ? sw_engine_new(model, &source, &options)
-                               : NULL;
+    sw_engine_t *engine = live ? sw_engine_new(model, &source, &options) : NULL;
     snprintf(note, sizeof note, "a run of %u ranks", feeds->ranks);
     if (engine && order->record) {
         writer = sw_op_writer_new(order->record, feeds->ranks, note);
@@ -235,8 +245,7 @@ static int work(const order_t *order, sw_feeds_t *feeds, sw_model_t *model)
     }
     int status = 1;
     if (!engine)
-        fprintf(stderr, "straightway: no memory for %u ranks\n",
-                feeds->ranks);
+        fprintf(stderr, "straightway: no memory for %u ranks\n", feeds->ranks);
     if (engine && (writer || !order->record)) {
         if (!order->detach || detach(feeds)) {
             if (!order->detach)
@@ -256,7 +265,8 @@ int sw_serve_command(char **argv)
 {
     order_t order;
     if (!parse(argv, &order)) {
-        fprintf(stderr, "straightway-whatif serve --feeds FD --model MODEL "
+        fprintf(stderr,
+                "straightway-whatif serve --feeds FD --model MODEL "
                 "[--result FILE] [--record OPS] [--check] [--detach]\n");
         return 2;
     }
@@ -264,9 +274,11 @@ int sw_serve_command(char **argv)
     close_others(order.feeds);
     sw_feeds_t *feeds = sw_feeds_map(order.feeds);
     if (!feeds) {
-        fprintf(stderr, "straightway: the feeds to the engine of virtual time "
-                "cannot be used: %s\n", errno == EINVAL
-                ? "they are of another build" : strerror(errno));
+        fprintf(stderr,
+                "straightway: the feeds to the engine of virtual time "
+                "cannot be used: %s\n",
+                errno == EINVAL ? "they are of another build"
+                                : strerror(errno));
         return 1;
     }
     sw_model_t model;
@@ -276,9 +288,10 @@ int sw_serve_command(char **argv)
         fprintf(stderr, "straightway: %s\n", why);
     } else {
         if (model.ranks != feeds->ranks)
-            fprintf(stderr, "straightway: %s is a model of %u ranks, the "
-                    "program has %u: say `ranks %u`\n", order.model,
-                    model.ranks, feeds->ranks, feeds->ranks);
+            fprintf(stderr,
+                    "straightway: %s is a model of %u ranks, the "
+                    "program has %u: say `ranks %u`\n",
+                    order.model, model.ranks, feeds->ranks, feeds->ranks);
         else
             status = work(&order, feeds, &model);
         sw_model_free(&model);

@@ -27,8 +27,8 @@ bool sw_accesses_at(const sw_accesses_t *accesses, sw_memory_t memory,
                     sw_window_t what, uint64_t bytes, sw_ps_t *call,
                     sw_ps_t *rest)
 {
-    const sw_access_table_t *t =
-        &accesses->tables[memory][what - SW_WINDOW_PUT];
+    const sw_access_table_t *t = &accesses
+                                      ->tables[memory][what - SW_WINDOW_PUT];
     if (!t->count)
         return false;
     const sw_access_point_t *p = t->points, *last = p + t->count - 1;

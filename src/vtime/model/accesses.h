@@ -25,7 +25,9 @@
 
 /* Whose memory a window has: the program's own, or the MPI's. */
 typedef enum {
-    SW_MEMORY_CREATED, SW_MEMORY_ALLOCATED, SW_MEMORY_COUNT
+    SW_MEMORY_CREATED,
+    SW_MEMORY_ALLOCATED,
+    SW_MEMORY_COUNT
 } sw_memory_t;
 
 typedef struct {

@@ -103,14 +103,15 @@ double sw_algorithm_takes(const sw_algorithm_t *algorithm,
 {
     sw_call_t its = seen(algorithm, call);
     return algorithm->how & REDUCES
-        ? algorithm->takes(&its, alpha, beta + gamma, 0)
-        : algorithm->takes(&its, alpha, beta, gamma);
+               ? algorithm->takes(&its, alpha, beta + gamma, 0)
+               : algorithm->takes(&its, alpha, beta, gamma);
 }
 
 double sw_takes_tree(const sw_call_t *call, double alpha, double beta,
                      double gamma)
 {
-    return sw_algorithm_log2_ceil(call->n) * (alpha + beta * (double)call->bytes);
+    return sw_algorithm_log2_ceil(call->n) *
+           (alpha + beta * (double)call->bytes);
 }
 
 double sw_takes_turns(const sw_call_t *call, double alpha, double beta,

@@ -15,19 +15,19 @@
 #define SW_STEP_NOBODY UINT32_MAX
 
 typedef struct {
-    uint32_t to, from;          /* members, or SW_STEP_NOBODY */
-    uint64_t sent, received;    /* bytes */
-    uint64_t reduced;           /* bytes, when both are done */
+    uint32_t to, from;       /* members, or SW_STEP_NOBODY */
+    uint64_t sent, received; /* bytes */
+    uint64_t reduced;        /* bytes, when both are done */
 } sw_step_t;
 
 /* The collective at hand. */
 typedef struct {
     sw_op_collective_t what;
-    uint32_t n, root;           /* members; the root's number (0 without) */
-    uint64_t bytes;             /* one block, as in op.h */
-    uint32_t first;             /* two groups: members of the first; else 0 */
-    uint32_t segment;           /* set by the algorithm: see below */
-    uint32_t nodes, most;       /* of the members, and the members on the
+    uint32_t n, root;     /* members; the root's number (0 without) */
+    uint64_t bytes;       /* one block, as in op.h */
+    uint32_t first;       /* two groups: members of the first; else 0 */
+    uint32_t segment;     /* set by the algorithm: see below */
+    uint32_t nodes, most; /* of the members, and the members on the
                                  * fullest; 0: the rules do not ask
                                  * (spread.h) */
 } sw_call_t;
@@ -43,16 +43,16 @@ typedef double sw_takes_func_t(const sw_call_t *call, double alpha, double beta,
                                double gamma);
 
 /* How an algorithm is made of a step and a formula. */
-#define SW_ALGORITHM_EMPTY 1u       /* the messages have no data            */
-#define SW_ALGORITHM_REDUCES 2u     /* a member reduces all that it receives */
+#define SW_ALGORITHM_EMPTY 1u   /* the messages have no data */
+#define SW_ALGORITHM_REDUCES 2u /* a member reduces all that it receives */
 
 typedef struct {
-    const char *name;           /* as in a model file: "recursive_doubling" */
-    uint32_t collectives;       /* a bit for each that it carries out */
+    const char *name;     /* as in a model file: "recursive_doubling" */
+    uint32_t collectives; /* a bit for each that it carries out */
     sw_step_func_t *step;
     sw_takes_func_t *takes;
     unsigned how;
-    uint32_t segment;           /* bytes of a message, at most; 0: any */
+    uint32_t segment; /* bytes of a message, at most; 0: any */
 } sw_algorithm_t;
 
 /* A step of a member, as sw_step_func_t says. */

@@ -30,12 +30,9 @@ static bool step(const sw_call_t *call, uint32_t me, uint32_t k, sw_step_t *s)
 {
     uint32_t n = call->first, m = call->n - n, rounds = n > m ? n : m;
     switch (sw_collective_waits[call->what]) {
-    case SW_WAITS_ROOT:
-        return with_root(call, me, k, true, s);
-    case SW_WAITS_AT_ROOT:
-        return with_root(call, me, k, false, s);
-    default:
-        break;
+    case SW_WAITS_ROOT: return with_root(call, me, k, true, s);
+    case SW_WAITS_AT_ROOT: return with_root(call, me, k, false, s);
+    default: break;
     }
     if (k >= rounds)
         return false;

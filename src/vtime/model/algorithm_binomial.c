@@ -72,11 +72,14 @@ static bool down(const sw_call_t *call, uint32_t me, uint32_t k, bool blocks,
                  sw_step_t *s)
 {
     sw_step_t back = *s;
-    uint32_t steps = sw_binomial_steps(call->n, sw_algorithm_from_root(call, me));
+    uint32_t steps = sw_binomial_steps(call->n,
+                                       sw_algorithm_from_root(call, me));
     if (k >= steps || !up(call, me, steps - 1 - k, blocks, &back))
         return false;
-    *s = (sw_step_t){.to = back.from, .from = back.to,
-                     .sent = back.received, .received = back.sent};
+    *s = (sw_step_t){.to = back.from,
+                     .from = back.to,
+                     .sent = back.received,
+                     .received = back.sent};
     return true;
 }
 

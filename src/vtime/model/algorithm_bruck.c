@@ -59,7 +59,7 @@ double sw_bruck_alltoall_takes(const sw_call_t *call, double alpha, double beta,
 {
     double time = 0;
     for (uint32_t k = 0; k < sw_algorithm_log2_ceil(call->n); k++)
-        time += alpha + beta * (double)call->bytes *
-                            (double)with_bit(call->n, k);
+        time += alpha +
+                beta * (double)call->bytes * (double)with_bit(call->n, k);
     return time;
 }

@@ -33,8 +33,8 @@ bool sw_doubling_allreduce(const sw_call_t *call, uint32_t me, uint32_t k,
     sw_fold_at_t at = sw_fold_step(&f, me, k, f.levels, call->bytes,
                                    call->bytes, s, &round);
     if (at == SW_FOLD_ROUND) {
-        uint32_t partner =
-            sw_fold_member(&f, sw_fold_number(&f, me) ^ (1u << round));
+        uint32_t partner = sw_fold_member(&f, sw_fold_number(&f, me) ^
+                                                  (1u << round));
         sw_step_send(s, partner, call->bytes);
         sw_step_receive(s, partner, call->bytes);
     }
@@ -48,8 +48,7 @@ bool sw_doubling_allreduce(const sw_call_t *call, uint32_t me, uint32_t k,
 static uint64_t group(const sw_fold_t *f, uint32_t number, uint32_t round)
 {
     uint32_t first = number >> round << round;
-    return sw_fold_blocks(f, first + (1u << round)) -
-           sw_fold_blocks(f, first);
+    return sw_fold_blocks(f, first + (1u << round)) - sw_fold_blocks(f, first);
 }
 
 bool sw_doubling_allgather(const sw_call_t *call, uint32_t me, uint32_t k,
@@ -115,8 +114,8 @@ double sw_doubling_scan_takes(const sw_call_t *call, double alpha, double beta,
                               double gamma)
 {
     double bytes = (double)call->bytes;
-    double time =
-        sw_algorithm_log2_ceil(call->n) * (alpha + (beta + 2 * gamma) * bytes);
+    double time = sw_algorithm_log2_ceil(call->n) *
+                  (alpha + (beta + 2 * gamma) * bytes);
     if (call->what == SW_COLLECTIVE_EXSCAN && call->n > 1)
         time -= gamma * bytes;
     return time;

@@ -27,9 +27,8 @@ bool sw_halving_reduce_scatter(const sw_call_t *call, uint32_t me, uint32_t k,
 {
     sw_fold_t f = sw_fold(call->n);
     uint32_t round;
-    sw_fold_at_t at = sw_fold_step(&f, me, k, f.levels,
-                                   call->bytes * call->n, call->bytes, s,
-                                   &round);
+    sw_fold_at_t at = sw_fold_step(&f, me, k, f.levels, call->bytes * call->n,
+                                   call->bytes, s, &round);
     if (at == SW_FOLD_ROUND) {
         uint32_t half = f.p >> (round + 1);
         uint32_t number = sw_fold_number(&f, me), other = number ^ half;

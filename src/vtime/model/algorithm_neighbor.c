@@ -25,7 +25,8 @@ bool sw_neighbor_allgather(const sw_call_t *call, uint32_t me, uint32_t k,
     }
     if (k >= n / 2)
         return false;
-    uint32_t partner = (me + k) % 2 ? sw_algorithm_before(n, me, 1) : sw_algorithm_after(n, me, 1);
+    uint32_t partner = (me + k) % 2 ? sw_algorithm_before(n, me, 1)
+                                    : sw_algorithm_after(n, me, 1);
     uint64_t bytes = call->bytes * (k ? 2 : 1);
     sw_step_send(s, partner, bytes);
     sw_step_receive(s, partner, bytes);

@@ -31,8 +31,7 @@ static inline uint32_t sw_algorithm_log2_ceil(uint32_t n)
 }
 
 /* Where block i of `parts` nearly equal ones begins. */
-static inline uint64_t sw_part_start(uint64_t bytes, uint32_t parts,
-                                     uint32_t i)
+static inline uint64_t sw_part_start(uint64_t bytes, uint32_t parts, uint32_t i)
 {
     uint64_t more = bytes % parts;
     return bytes / parts * i + (i < more ? i : more);
@@ -47,12 +46,14 @@ static inline uint64_t sw_part_bytes(uint64_t bytes, uint32_t parts,
 }
 
 /* Members as they are numbered from the root, and back. */
-static inline uint32_t sw_algorithm_from_root(const sw_call_t *call, uint32_t me)
+static inline uint32_t sw_algorithm_from_root(const sw_call_t *call,
+                                              uint32_t me)
 {
     return me >= call->root ? me - call->root : me + (call->n - call->root);
 }
 
-static inline uint32_t sw_algorithm_to_member(const sw_call_t *call, uint32_t relative)
+static inline uint32_t sw_algorithm_to_member(const sw_call_t *call,
+                                              uint32_t relative)
 {
     uint32_t left = call->n - call->root;
     return relative < left ? relative + call->root : relative - left;
@@ -84,7 +85,7 @@ static inline void sw_step_receive(sw_step_t *step, uint32_t from,
 
 /* Folding. */
 typedef struct {
-    uint32_t p, levels, rest;   /* p = 2^levels, n = p + rest */
+    uint32_t p, levels, rest; /* p = 2^levels, n = p + rest */
 } sw_fold_t;
 
 static inline sw_fold_t sw_fold(uint32_t n)

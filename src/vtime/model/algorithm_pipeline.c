@@ -36,7 +36,8 @@ bool sw_pipeline_bcast(const sw_call_t *call, uint32_t me, uint32_t k,
     if (!segments)
         segments = 1;
     if (r && k < segments)
-        sw_step_receive(s, sw_algorithm_to_member(call, r - 1), segment(call, k));
+        sw_step_receive(s, sw_algorithm_to_member(call, r - 1),
+                        segment(call, k));
     if (r + 1 < call->n && k >= (r > 0) && k - (r > 0) < segments)
         sw_step_send(s, sw_algorithm_to_member(call, r + 1),
                      segment(call, k - (r > 0)));
@@ -50,7 +51,8 @@ bool sw_pipeline_reduce(const sw_call_t *call, uint32_t me, uint32_t k,
     sw_call_t other = *call;
     other.root = 0;
     uint32_t last = call->n - 1;
-    if (!sw_pipeline_bcast(&other, last - sw_algorithm_from_root(call, me), k, s))
+    if (!sw_pipeline_bcast(&other, last - sw_algorithm_from_root(call, me), k,
+                           s))
         return false;
     if (s->to != SW_STEP_NOBODY)
         s->to = sw_algorithm_to_member(call, last - s->to);

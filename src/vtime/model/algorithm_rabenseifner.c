@@ -119,8 +119,8 @@ double sw_rabenseifner_reduce_takes(const sw_call_t *call, double alpha,
     sw_fold_t f = sw_fold(call->n);
     double time = 0;
     for (uint32_t bits = 1; bits <= f.levels; bits++)
-        time += 2 * alpha + (2 * beta + gamma) *
-                            (double)part(call->bytes, &f, 0, bits);
+        time += 2 * alpha +
+                (2 * beta + gamma) * (double)part(call->bytes, &f, 0, bits);
     if (f.rest)
         time += alpha + (beta + gamma) * (double)call->bytes;
     return time;

@@ -21,7 +21,8 @@
 void sw_ring_gather(uint64_t blocks, uint32_t n, uint32_t me, uint32_t k,
                     sw_step_t *s)
 {
-    uint32_t mine = sw_algorithm_before(n, me, k), coming = sw_algorithm_before(n, me, k + 1);
+    uint32_t mine = sw_algorithm_before(n, me, k),
+             coming = sw_algorithm_before(n, me, k + 1);
     sw_step_send(s, sw_algorithm_after(n, me, 1),
                  sw_part_bytes(blocks, n, mine, mine + 1));
     sw_step_receive(s, sw_algorithm_before(n, me, 1),

@@ -76,7 +76,8 @@ sw_class_t sw_model_class(const sw_model_t *model, uint32_t a, uint32_t b)
     if (sw_model_node(model, a) != sw_model_node(model, b))
         return SW_CLASS_NETWORK;
     return domain(&model->places, a) == domain(&model->places, b)
-        ? SW_CLASS_DOMAIN : SW_CLASS_NODE;
+               ? SW_CLASS_DOMAIN
+               : SW_CLASS_NODE;
 }
 
 uint32_t sw_model_state(const sw_model_t *model, sw_ps_t computed,
@@ -139,8 +140,7 @@ static sw_link_point_t point_at(const sw_link_point_t *p, uint32_t n,
             high = middle;
     }
     const sw_link_point_t *a = &p[low], *b = &p[high];
-#define ON_LINE(what) \
-    sw_line_at(bytes, a->bytes, a->what, b->bytes, b->what)
+#define ON_LINE(what) sw_line_at(bytes, a->bytes, a->what, b->bytes, b->what)
     return (sw_link_point_t){bytes, ON_LINE(send), ON_LINE(wire), ON_LINE(gap),
                              ON_LINE(receive)};
 #undef ON_LINE
@@ -228,9 +228,8 @@ void sw_model_message(const sw_model_t *model, uint32_t from, uint32_t to,
         return;
     /* The network's latency includes the link's; its first link is the one
      * that a message must leave before the next can. */
-    sw_ps_t latency = sw_network_latency(model->network,
-                                         sw_model_node(model, from),
-                                         sw_model_node(model, to));
+    sw_ps_t latency = sw_network_latency(
+        model->network, sw_model_node(model, from), sw_model_node(model, to));
     sw_ps_t transfer = sw_network_transfer(model->network, bytes);
     cost->answer += latency - cost->latency;
     cost->latency = latency;

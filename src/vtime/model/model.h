@@ -75,7 +75,10 @@
 #include "accesses.h"
 
 typedef enum {
-    SW_CLASS_SELF, SW_CLASS_DOMAIN, SW_CLASS_NODE, SW_CLASS_NETWORK,
+    SW_CLASS_SELF,
+    SW_CLASS_DOMAIN,
+    SW_CLASS_NODE,
+    SW_CLASS_NETWORK,
     SW_CLASS_COUNT
 } sw_class_t;
 
@@ -83,7 +86,7 @@ typedef enum {
  * lines; below the first, as the first; above the last, its rate goes on. */
 typedef struct {
     uint64_t bytes;
-    sw_ps_t send, wire, gap, receive;   /* in place of o + O s, L + G s,
+    sw_ps_t send, wire, gap, receive; /* in place of o + O s, L + G s,
                                          * max(g, G s), o' + O' s */
 } sw_link_point_t;
 
@@ -91,17 +94,17 @@ enum { SW_STATES = 4, SW_STATE_PARTS = 16 };
 
 typedef struct {
     sw_ps_t after;
-    double after_byte;          /* ps a byte */
+    double after_byte; /* ps a byte */
 } sw_state_t;
 
 typedef struct {
-    sw_ps_t o_send, o_recv;     /* o, o' */
+    sw_ps_t o_send, o_recv; /* o, o' */
     sw_ps_t L, g;
-    double O_send, O_recv, G;   /* ps a byte */
-    uint64_t S;                 /* bytes; UINT64_MAX: always eager */
-    sw_link_point_t *points[SW_STATES];     /* [0] NULL: by the constants */
+    double O_send, O_recv, G;           /* ps a byte */
+    uint64_t S;                         /* bytes; UINT64_MAX: always eager */
+    sw_link_point_t *points[SW_STATES]; /* [0] NULL: by the constants */
     uint32_t point_count[SW_STATES];
-    sw_link_point_t *given;     /* of blocks that are given away, from the
+    sw_link_point_t *given; /* of blocks that are given away, from the
                                  * bytes of the first on */
     uint32_t given_count;
 } sw_model_link_t;
@@ -111,7 +114,7 @@ typedef struct {
  * one by one. Ranks share a domain only where they share a node. */
 typedef struct {
     uint32_t per_node, per_domain;
-    uint32_t *node, *domain;    /* by rank, or NULL */
+    uint32_t *node, *domain; /* by rank, or NULL */
 } sw_model_places_t;
 
 /* Every `period` on the average the system takes the processor away for
@@ -128,31 +131,31 @@ typedef struct {
     uint32_t ranks;
     sw_model_places_t places;
     sw_state_t states[SW_STATES];
-    uint32_t state_count;       /* at least 1: state 0 */
+    uint32_t state_count; /* at least 1: state 0 */
     sw_model_link_t links[SW_CLASS_COUNT];
     sw_accesses_t accesses;
-    sw_network_t *network;      /* NULL: messages do not share links */
+    sw_network_t *network; /* NULL: messages do not share links */
     sw_noise_t noise;
-    double cpu_speed;           /* computing takes time / cpu_speed, */
-    double *node_speed;         /* and / this, by node; NULL: 1 */
-    double reduce;              /* ps a byte that is reduced */
-    sw_ps_t test;               /* of a test or probe that finds nothing */
-    bool loggopsim;             /* messages by LogGOPSim's rule */
-    sw_rules_t *rules;          /* of collectives: plan.h */
-    uint32_t later;             /* ... a bit for each to complete later */
+    double cpu_speed;   /* computing takes time / cpu_speed, */
+    double *node_speed; /* and / this, by node; NULL: 1 */
+    double reduce;      /* ps a byte that is reduced */
+    sw_ps_t test;       /* of a test or probe that finds nothing */
+    bool loggopsim;     /* messages by LogGOPSim's rule */
+    sw_rules_t *rules;  /* of collectives: plan.h */
+    uint32_t later;     /* ... a bit for each to complete later */
 } sw_model_t;
 
 /* What a message costs, in the terms above. */
 typedef struct {
-    sw_ps_t send;       /* o + O s                          */
-    sw_ps_t latency;    /* L                                */
-    sw_ps_t transfer;   /* G s                              */
-    sw_ps_t gap;        /* max(g, G s)                      */
-    sw_ps_t receive;    /* o' + O' s                        */
-    sw_ps_t answer;     /* o + L: a request, or its answer  */
-    sw_ps_t taking;     /* loggopsim: o' + max(O', G) b     */
-    bool rendezvous;    /* more than S bytes                */
-    bool network;       /* through the ports of the nodes   */
+    sw_ps_t send;     /* o + O s */
+    sw_ps_t latency;  /* L */
+    sw_ps_t transfer; /* G s */
+    sw_ps_t gap;      /* max(g, G s) */
+    sw_ps_t receive;  /* o' + O' s */
+    sw_ps_t answer;   /* o + L: a request, or its answer */
+    sw_ps_t taking;   /* loggopsim: o' + max(O', G) b */
+    bool rendezvous;  /* more than S bytes */
+    bool network;     /* through the ports of the nodes */
 } sw_cost_t;
 
 /* A model in which nothing takes time, of so many ranks on one node. */

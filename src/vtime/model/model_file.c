@@ -28,7 +28,7 @@ typedef struct {
     unsigned long line, network_line;
     bool has_ranks, has_place;
     bool has_link[SW_CLASS_COUNT];
-    char *network;              /* its line's words */
+    char *network; /* its line's words */
 } reading_t;
 
 typedef const char *(*line_t)(reading_t *r, int words, char **word);
@@ -102,8 +102,9 @@ static const char *read_place(reading_t *r, int words, char **word)
     r->has_place = true;
     const char *wrong = whole(r, "the ranks of a node", word[1], 1, UINT32_MAX,
                               &places->per_node);
-    return wrong ? wrong : whole(r, "the ranks of a domain", word[2], 0,
-                                 UINT32_MAX, &places->per_domain);
+    return wrong ? wrong
+                 : whole(r, "the ranks of a domain", word[2], 0, UINT32_MAX,
+                         &places->per_domain);
 }
 
 static const char *read_place_rank(reading_t *r, int words, char **word)
@@ -142,8 +143,10 @@ static const char *class_of(reading_t *r, const char *word,
             r->has_link[i] = true;
             return NULL;
         }
-    return says(r, "there is no link %.60s; there are self, domain, node and "
-                "network", word);
+    return says(r,
+                "there is no link %.60s; there are self, domain, node and "
+                "network",
+                word);
 }
 
 static const char *link_value(reading_t *r, sw_model_link_t *link,
@@ -164,10 +167,13 @@ static const char *link_value(reading_t *r, sw_model_link_t *link,
             return keys[i].time ? time_of(r, key, word, keys[i].time)
                                 : rate_of(r, key, word, keys[i].rate);
     if (strcmp(key, "S"))
-        return says(r, "a link has no key %.60s; it has o_send, o_recv, L, g, "
-                    "O_send, O_recv, G and S", key);
+        return says(r,
+                    "a link has no key %.60s; it has o_send, o_recv, L, g, "
+                    "O_send, O_recv, G and S",
+                    key);
     return sw_words_integer(word, &link->S)
-        ? NULL : no_whole(r, key, word, 0, UINT64_MAX);
+               ? NULL
+               : no_whole(r, key, word, 0, UINT64_MAX);
 }
 
 static const char *read_link(reading_t *r, int words, char **word)
@@ -175,9 +181,8 @@ static const char *read_link(reading_t *r, int words, char **word)
     sw_model_link_t *link = NULL;
     const char *wrong = class_of(r, word[1], &link);
     for (int i = 2; !wrong && i < words; i += 2)
-        wrong = i + 1 < words
-            ? link_value(r, link, word[i], word[i + 1])
-            : says(r, "%.60s has no value", word[i]);
+        wrong = i + 1 < words ? link_value(r, link, word[i], word[i + 1])
+                              : says(r, "%.60s has no value", word[i]);
     return wrong;
 }
 
@@ -188,8 +193,10 @@ static const char *read_state(reading_t *r, int words, char **word)
     sw_state_t state;
     if (!sw_words_integer(word[1], &number) || number != model->state_count ||
         number >= SW_STATES)
-        return says(r, "states are numbered from 1 to %d, in order; here "
-                    "%.60s cannot be", SW_STATES - 1, word[1]);
+        return says(r,
+                    "states are numbered from 1 to %d, in order; here "
+                    "%.60s cannot be",
+                    SW_STATES - 1, word[1]);
     const char *wrong = time_of(r, "a state", word[2], &state.after);
     if (wrong)
         return wrong;
@@ -201,8 +208,8 @@ static const char *read_state(reading_t *r, int words, char **word)
 }
 
 /* CLASS BYTES SEND WIRE GAP RECEIVE */
-static const char *read_costs(reading_t *r, char **word,
-                              sw_model_link_t **link, sw_link_point_t *point)
+static const char *read_costs(reading_t *r, char **word, sw_model_link_t **link,
+                              sw_link_point_t *point)
 {
     const char *wrong = class_of(r, word[1], link);
     if (!wrong && !sw_words_integer(word[2], &point->bytes))
@@ -223,12 +230,14 @@ static const char *add_point(reading_t *r, sw_link_point_t **points,
 {
     uint32_t n = *count;
     if (n && (*points)[n - 1].bytes >= point->bytes)
-        return says(r, "points must come by their bytes, each once; %llu "
-                    "comes after %llu", (unsigned long long)point->bytes,
+        return says(r,
+                    "points must come by their bytes, each once; %llu "
+                    "comes after %llu",
+                    (unsigned long long)point->bytes,
                     (unsigned long long)(*points)[n - 1].bytes);
-    if (!(n & (n - 1))) {       /* room for twice as many */
-        sw_link_point_t *more = realloc(
-            *points, (n ? 2 * (size_t)n : 1) * sizeof *more);
+    if (!(n & (n - 1))) { /* room for twice as many */
+        sw_link_point_t *more = realloc(*points,
+                                        (n ? 2 * (size_t)n : 1) * sizeof *more);
         if (!more)
             return no_memory;
         *points = more;
@@ -245,8 +254,8 @@ static const char *read_given(reading_t *r, int words, char **word)
     const char *wrong = read_costs(r, word, &link, &point);
     if (!wrong && link == &r->model->links[SW_CLASS_NETWORK])
         return "blocks change hands within a node only, on no network";
-    return wrong ? wrong : add_point(r, &link->given, &link->given_count,
-                                     &point);
+    return wrong ? wrong
+                 : add_point(r, &link->given, &link->given_count, &point);
 }
 
 static const char *read_point(reading_t *r, int words, char **word)
@@ -258,8 +267,10 @@ static const char *read_point(reading_t *r, int words, char **word)
         return wrong;
     uint32_t state = 0;
     if (words > 7 && !sw_model_state_named(r->model, word[7], &state))
-        return says(r, "there is no state '%.60s'; a line 'state' stands "
-                    "before what is of it", word[7]);
+        return says(r,
+                    "there is no state '%.60s'; a line 'state' stands "
+                    "before what is of it",
+                    word[7]);
     if (state && !link->point_count[0])
         return says(r, "points of a state come after those without one");
     return add_point(r, &link->points[state], &link->point_count[state],
@@ -285,8 +296,10 @@ static const char *access_of(reading_t *r, const char *word, sw_window_t *what)
             *what = (sw_window_t)i;
             return NULL;
         }
-    return says(r, "there is no access %.60s; there are put, accumulate, get "
-                "and fetch", word);
+    return says(r,
+                "there is no access %.60s; there are put, accumulate, get "
+                "and fetch",
+                word);
 }
 
 static const char *read_access(reading_t *r, int words, char **word)
@@ -303,8 +316,8 @@ static const char *read_access(reading_t *r, int words, char **word)
         wrong = time_of(r, "the call", word[4], &point.call);
     if (!wrong)
         wrong = time_of(r, "the rest", word[5], &point.rest);
-    return wrong ? wrong : sw_accesses_add(&r->model->accesses, memory, what,
-                                           &point);
+    return wrong ? wrong
+                 : sw_accesses_add(&r->model->accesses, memory, what, &point);
 }
 
 static const char *read_locks(reading_t *r, int words, char **word)
@@ -351,9 +364,11 @@ static const char *read_noise(reading_t *r, int words, char **word)
         return wrong;
     if (noise->period < 1000 * SW_PS_PER_NS)
         return "noise needs a period of at least 1000 ns, or 0 for none";
-    return noise->duration < noise->period ? NULL
-        : "noise that lasts as long as its period leaves no time to compute; "
-          "the duration must be below the period";
+    return noise->duration < noise->period
+               ? NULL
+               : "noise that lasts as long as its period leaves no time to "
+                 "compute; "
+                 "the duration must be below the period";
 }
 
 static const char *read_speed(reading_t *r, int words, char **word)
@@ -375,8 +390,10 @@ static const char *read_node_speed(reading_t *r, int words, char **word)
     if (wrong)
         return wrong;
     if (!sw_words_real(word[2], 1e9, &speed) || speed < 1e-9)
-        return says(r, "node_speed must be a factor from 1e-9 to 1e9, not "
-                    "%.60s", word[2]);
+        return says(r,
+                    "node_speed must be a factor from 1e-9 to 1e9, not "
+                    "%.60s",
+                    word[2]);
     if (!model->node_speed) {
         model->node_speed = malloc(model->ranks * sizeof *model->node_speed);
         if (!model->node_speed)
@@ -412,7 +429,7 @@ static const char *read_rule(reading_t *r, int words, char **word)
 static const struct {
     const char *name;
     line_t read;
-    int least, most;        /* words after the name */
+    int least, most; /* words after the name */
     const char *form;
 } lines[] = {
     {"ranks", read_ranks, 1, 1, "ranks N"},
@@ -534,13 +551,13 @@ static const char *finish(reading_t *r)
         return "LogGOPSim's rule has no network whose links messages share";
     char *word[WORDS_MOST + 1];
     int words = split(r->network, word);
-    model->network = sw_network_make(sw_model_nodes(model), words, word,
-                                     r->why, r->why_size);
+    model->network = sw_network_make(sw_model_nodes(model), words, word, r->why,
+                                     r->why_size);
     if (!model->network)
         return r->why;
     const sw_model_link_t *link = &model->links[SW_CLASS_NETWORK];
-    sw_network_ends(model->network, link->point_count[0]
-                    ? link->points[0]->wire : link->L);
+    sw_network_ends(model->network,
+                    link->point_count[0] ? link->points[0]->wire : link->L);
     return NULL;
 }
 

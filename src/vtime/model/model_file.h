@@ -72,7 +72,7 @@ bool sw_model_read(sw_model_t *model, const char *path, char *why,
 
 /* One line of a collective's (plan.c); its words. NULL: it is right; else what
  * is wrong with it (static text, or within `why`). */
-const char *sw_rules_line(sw_model_t *model, int words, char **word,
-                          char *why, size_t why_size);
+const char *sw_rules_line(sw_model_t *model, int words, char **word, char *why,
+                          size_t why_size);
 
 #endif

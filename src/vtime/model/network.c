@@ -26,7 +26,9 @@
 #include <string.h>
 
 static const sw_network_kind_t *const kinds[] = {
-    &sw_network_crossbar, &sw_network_fat_tree, &sw_network_torus,
+    &sw_network_crossbar,
+    &sw_network_fat_tree,
+    &sw_network_torus,
     &sw_network_dragonfly,
 };
 static const char *const common_keys[] = {"latency", "G", NULL};
@@ -60,11 +62,13 @@ bool sw_network_number(const sw_network_words_t *words, const char *key,
     *value = otherwise;
     if (!word)
         return true;
-    if (sw_words_integer(word, value) && *value >= least
-        && *value <= UINT32_MAX)
+    if (sw_words_integer(word, value) && *value >= least &&
+        *value <= UINT32_MAX)
         return true;
-    return sw_network_fail(words, "%s must be a whole number, at least %llu, "
-                           "not %.60s", key, (unsigned long long)least, word);
+    return sw_network_fail(words,
+                           "%s must be a whole number, at least %llu, "
+                           "not %.60s",
+                           key, (unsigned long long)least, word);
 }
 
 bool sw_network_time(const sw_network_words_t *words, const char *key,
@@ -72,9 +76,11 @@ bool sw_network_time(const sw_network_words_t *words, const char *key,
 {
     const char *word = value_of(words, key);
     *value = otherwise;
-    return !word || sw_words_time(word, value)
-        || sw_network_fail(words, "%s must be a time in ns, at most %g, not "
-                           "%.60s", key, SW_WORDS_NS, word);
+    return !word || sw_words_time(word, value) ||
+           sw_network_fail(words,
+                           "%s must be a time in ns, at most %g, not "
+                           "%.60s",
+                           key, SW_WORDS_NS, word);
 }
 
 bool sw_network_rate(const sw_network_words_t *words, const char *key,
@@ -82,9 +88,11 @@ bool sw_network_rate(const sw_network_words_t *words, const char *key,
 {
     const char *word = value_of(words, key);
     *value = otherwise;
-    return !word || sw_words_rate(word, value)
-        || sw_network_fail(words, "%s must be ns a byte, at most %g, not "
-                           "%.60s", key, SW_WORDS_NS_A_BYTE, word);
+    return !word || sw_words_rate(word, value) ||
+           sw_network_fail(words,
+                           "%s must be ns a byte, at most %g, not "
+                           "%.60s",
+                           key, SW_WORDS_NS_A_BYTE, word);
 }
 
 bool sw_network_list(const sw_network_words_t *words, const char *key,
@@ -100,22 +108,25 @@ bool sw_network_list(const sw_network_words_t *words, const char *key,
             memcpy(number, at, length);
             number[length] = 0;
         }
-        if (length >= sizeof number || !sw_words_integer(number, &value)
-            || !value || value > UINT32_MAX)
-            return sw_network_fail(words, "%s must be numbers like 8x8x4, not "
-                                   "%.60s", key, word);
+        if (length >= sizeof number || !sw_words_integer(number, &value) ||
+            !value || value > UINT32_MAX)
+            return sw_network_fail(words,
+                                   "%s must be numbers like 8x8x4, not "
+                                   "%.60s",
+                                   key, word);
         if (*count == SW_NETWORK_LIST)
-            return sw_network_fail(words, "%s has more than %d numbers, which "
-                                   "is the most there can be", key,
-                                   SW_NETWORK_LIST);
+            return sw_network_fail(words,
+                                   "%s has more than %d numbers, which "
+                                   "is the most there can be",
+                                   key, SW_NETWORK_LIST);
         list[(*count)++] = (uint32_t)value;
         at = at[length] ? at + length + 1 : NULL;
     }
     return true;
 }
 
-void sw_network_add_sort(sw_network_t *network, uint64_t first,
-                         sw_ps_t latency, double byte)
+void sw_network_add_sort(sw_network_t *network, uint64_t first, sw_ps_t latency,
+                         double byte)
 {
     network->sort[network->sorts++] = (sw_network_sort_t){
         .first = (uint32_t)first, .latency = latency, .byte = byte};
@@ -140,8 +151,10 @@ static bool check_keys(const sw_network_kind_t *kind,
                 snprintf(all + used, sizeof all - used, " %s", *key);
             }
         if (!known)
-            return sw_network_fail(words, "network %s has no key %.60s; it "
-                                   "has%s", kind->name, word, all);
+            return sw_network_fail(words,
+                                   "network %s has no key %.60s; it "
+                                   "has%s",
+                                   kind->name, word, all);
         if (value_of(words, word) != words->word[i + 1])
             return sw_network_fail(words, "%s is given twice", word);
     }
@@ -152,36 +165,40 @@ static bool make(sw_network_t *network, uint32_t nodes,
                  const sw_network_words_t *words)
 {
     const char *name = network->kind->name;
-    if (!check_keys(network->kind, words)
-        || !network->kind->make(network, words))
+    if (!check_keys(network->kind, words) ||
+        !network->kind->make(network, words))
         return false;
     if (network->room < nodes)
-        return sw_network_fail(words, "this %s has places for %llu nodes, and "
+        return sw_network_fail(words,
+                               "this %s has places for %llu nodes, and "
                                "there are %u; make it larger, or put more "
-                               "ranks on a node", name,
-                               (unsigned long long)network->room, nodes);
+                               "ranks on a node",
+                               name, (unsigned long long)network->room, nodes);
     if (network->links >= UINT32_MAX)
-        return sw_network_fail(words, "this %s has too many links (at most %u "
-                               "can be told apart); make it smaller", name,
-                               UINT32_MAX);
+        return sw_network_fail(words,
+                               "this %s has too many links (at most %u "
+                               "can be told apart); make it smaller",
+                               name, UINT32_MAX);
     network->busy = calloc(network->links, sizeof *network->busy);
     network->route = calloc(network->longest, sizeof *network->route);
     if (!network->busy || !network->route)
-        return sw_network_fail(words, "there is no memory for the %llu links "
+        return sw_network_fail(words,
+                               "there is no memory for the %llu links "
                                "of this %s",
                                (unsigned long long)network->links, name);
     return true;
 }
 
-sw_network_t *sw_network_make(uint32_t nodes, int words, char **word,
-                              char *why, size_t why_size)
+sw_network_t *sw_network_make(uint32_t nodes, int words, char **word, char *why,
+                              size_t why_size)
 {
     sw_network_words_t rest = {words - 1, word + 1, why, why_size};
     size_t i = 0, count = sizeof kinds / sizeof *kinds;
     while (words > 0 && i < count && strcmp(word[0], kinds[i]->name))
         i++;
     if (words < 1 || i == count) {
-        sw_network_fail(&rest, "there is no network %.60s; there are crossbar, "
+        sw_network_fail(&rest,
+                        "there is no network %.60s; there are crossbar, "
                         "fat_tree, torus and dragonfly",
                         words < 1 ? "without a name" : word[0]);
         return NULL;
@@ -192,7 +209,7 @@ sw_network_t *sw_network_make(uint32_t nodes, int words, char **word,
         return NULL;
     }
     network->kind = kinds[i];
-    network->room = nodes;      /* for kinds of any size */
+    network->room = nodes; /* for kinds of any size */
     if (!make(network, nodes, &rest)) {
         sw_network_free(network);
         return NULL;
@@ -218,8 +235,8 @@ sw_ps_t sw_network_cross(sw_network_t *network, uint32_t from, uint32_t to,
                          uint64_t bytes, sw_ps_t enters)
 {
     /* The same message has the same salt, in whatever order it comes. */
-    uint64_t salt = sw_words_mix((uint64_t)from << 32 | to)
-                    ^ sw_words_mix(bytes ^ sw_words_mix((uint64_t)enters));
+    uint64_t salt = sw_words_mix((uint64_t)from << 32 | to) ^
+                    sw_words_mix(bytes ^ sw_words_mix((uint64_t)enters));
     uint32_t *route = network->route;
     uint32_t hops = network->kind->route(network, from, to, salt, route);
     sw_ps_t taken[SW_NETWORK_SORTS];

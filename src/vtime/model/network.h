@@ -17,8 +17,8 @@
 
 /* From the words after `network`, word[0] being the kind, for so many nodes.
  * NULL: `why` says what is wrong. */
-sw_network_t *sw_network_make(uint32_t nodes, int words, char **word,
-                              char *why, size_t why_size);
+sw_network_t *sw_network_make(uint32_t nodes, int words, char **word, char *why,
+                              size_t why_size);
 
 /* What every message needs besides: the L of the model's link (the adapters
  * and the software at both ends). 0 at first. */

@@ -16,9 +16,9 @@ static bool make(sw_network_t *network, const sw_network_words_t *words)
 {
     sw_ps_t latency;
     double byte;
-    if (!sw_network_number(words, "ports", network->room, 1, &network->room)
-        || !sw_network_time(words, "latency", 0, &latency)
-        || !sw_network_rate(words, "G", 0, &byte))
+    if (!sw_network_number(words, "ports", network->room, 1, &network->room) ||
+        !sw_network_time(words, "latency", 0, &latency) ||
+        !sw_network_rate(words, "G", 0, &byte))
         return false;
     network->links = 2 * network->room;
     network->longest = 2;

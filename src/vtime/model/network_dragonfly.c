@@ -33,14 +33,14 @@
 #include <stdlib.h>
 
 static const char *const keys[] = {
-    "groups", "routers", "hosts", "global", "valiant", "host_latency",
-    "host_G", "global_latency", "global_G", NULL,
+    "groups",       "routers", "hosts",          "global",   "valiant",
+    "host_latency", "host_G",  "global_latency", "global_G", NULL,
 };
 
 typedef struct {
     uint32_t groups, routers, hosts, global;
-    uint32_t copies;            /* links between two groups */
-    uint32_t local, far;        /* the first local and the first global link */
+    uint32_t copies;     /* links between two groups */
+    uint32_t local, far; /* the first local and the first global link */
     bool valiant;
     uint64_t seed;
 } fly_t;
@@ -65,8 +65,10 @@ static bool read_sizes(fly_t *of, const sw_network_words_t *words)
     for (int i = 0; i < 4; i++) {
         bool needed = i < 3 || of->groups > 1;
         if (needed && !sw_network_has(words, names[i]))
-            return sw_network_fail(words, "a dragonfly needs groups, routers, "
-                                   "hosts and global; %s is missing", names[i]);
+            return sw_network_fail(words,
+                                   "a dragonfly needs groups, routers, "
+                                   "hosts and global; %s is missing",
+                                   names[i]);
         if (!sw_network_number(words, names[i], 0, needed, &value))
             return false;
         *values[i] = (uint32_t)value;
@@ -89,7 +91,8 @@ static bool sizes(fly_t *of, uint64_t nodes, const sw_network_words_t *words)
     uint64_t ports = (uint64_t)of->routers * of->global;
     uint64_t others = of->groups - 1;
     if (others && ports < others)
-        return sw_network_fail(words, "a group has %llu links to others "
+        return sw_network_fail(words,
+                               "a group has %llu links to others "
                                "(routers times global), and there are %llu "
                                "other groups; each needs one",
                                (unsigned long long)ports,
@@ -106,20 +109,22 @@ static bool make(sw_network_t *network, const sw_network_words_t *words)
     double byte, host_byte, global_byte;
     if (!of)
         return sw_network_fail(words, "there is no memory for the network");
-    if (!sizes(of, network->room, words)
-        || !sw_network_time(words, "latency", 0, &latency)
-        || !sw_network_rate(words, "G", 0, &byte)
-        || !sw_network_time(words, "host_latency", latency, &host_latency)
-        || !sw_network_rate(words, "host_G", byte, &host_byte)
-        || !sw_network_time(words, "global_latency", latency, &global_latency)
-        || !sw_network_rate(words, "global_G", byte, &global_byte))
+    if (!sizes(of, network->room, words) ||
+        !sw_network_time(words, "latency", 0, &latency) ||
+        !sw_network_rate(words, "G", 0, &byte) ||
+        !sw_network_time(words, "host_latency", latency, &host_latency) ||
+        !sw_network_rate(words, "host_G", byte, &host_byte) ||
+        !sw_network_time(words, "global_latency", latency, &global_latency) ||
+        !sw_network_rate(words, "global_G", byte, &global_byte))
         return false;
     uint64_t most = UINT32_MAX, all = (uint64_t)of->groups * of->routers;
-    if (all > most || all * of->hosts > most / 2 || all * of->routers > most
-        || all * of->global > most
-        || 2 * all * of->hosts + all * of->routers + all * of->global >= most)
-        return sw_network_fail(words, "this dragonfly has more than %u links, "
-                               "which is the most there can be", UINT32_MAX);
+    if (all > most || all * of->hosts > most / 2 || all * of->routers > most ||
+        all * of->global > most ||
+        2 * all * of->hosts + all * of->routers + all * of->global >= most)
+        return sw_network_fail(words,
+                               "this dragonfly has more than %u links, "
+                               "which is the most there can be",
+                               UINT32_MAX);
     network->room = all * of->hosts;
     of->local = (uint32_t)(2 * network->room);
     of->far = of->local + (uint32_t)(all * of->routers);
@@ -149,7 +154,7 @@ static uint32_t leave(const fly_t *of, uint32_t *router, uint32_t group,
     uint32_t here = *router / of->routers, others = of->groups - 1;
     uint32_t ahead = group > here ? group - here : group + of->groups - here;
     uint32_t port = ahead - 1 + copy * others;
-    uint32_t entry = others - ahead + copy * others;    /* the same, there */
+    uint32_t entry = others - ahead + copy * others; /* the same, there */
     uint32_t gate = here * of->routers + port / of->global;
     uint32_t count = local(of, *router, gate, links);
     links[count++] = of->far + here * of->routers * of->global + port;
@@ -183,5 +188,8 @@ static uint32_t route(const sw_network_t *network, uint32_t from, uint32_t to,
 }
 
 const sw_network_kind_t sw_network_dragonfly = {
-    "dragonfly", keys, make, route,
+    "dragonfly",
+    keys,
+    make,
+    route,
 };

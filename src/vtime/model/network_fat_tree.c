@@ -29,15 +29,15 @@
 #include <stdlib.h>
 
 static const char *const keys[] = {
-    "radix", "levels", "nodes_per_leaf", "down", "up", "host_latency",
-    "host_G", NULL,
+    "radix", "levels",       "nodes_per_leaf", "down",
+    "up",    "host_latency", "host_G",         NULL,
 };
 
 typedef struct {
     int levels;
     uint32_t down[SW_NETWORK_LIST], up[SW_NETWORK_LIST];
-    uint32_t base[SW_NETWORK_LIST];     /* of a level's links upwards */
-    uint32_t count[SW_NETWORK_LIST];    /* in one direction */
+    uint32_t base[SW_NETWORK_LIST];  /* of a level's links upwards */
+    uint32_t count[SW_NETWORK_LIST]; /* in one direction */
 } tree_t;
 
 /* How many levels it takes to have room for the nodes. */
@@ -60,11 +60,11 @@ static bool of_radix(tree_t *of, uint64_t nodes,
     uint64_t radix, levels, leaf;
     if (!sw_network_has(words, "radix"))
         return sw_network_fail(words, "a fat tree needs radix, or down and "
-                               "up");
-    if (!sw_network_number(words, "radix", 0, 2, &radix)
-        || !sw_network_number(words, "nodes_per_leaf", 0, 1, &leaf)
-        || !sw_network_number(words, "levels", enough(nodes, radix, leaf), 1,
-                              &levels))
+                                      "up");
+    if (!sw_network_number(words, "radix", 0, 2, &radix) ||
+        !sw_network_number(words, "nodes_per_leaf", 0, 1, &leaf) ||
+        !sw_network_number(words, "levels", enough(nodes, radix, leaf), 1,
+                           &levels))
         return false;
     if (levels > SW_NETWORK_LIST)
         return sw_network_fail(words, "levels must be at most %d",
@@ -72,8 +72,10 @@ static bool of_radix(tree_t *of, uint64_t nodes,
     if (!leaf)
         leaf = levels == 1 ? radix : radix / 2;
     if (leaf > radix || (levels > 1 && leaf == radix))
-        return sw_network_fail(words, "nodes_per_leaf is %llu, and a switch "
-                               "has %llu ports%s", (unsigned long long)leaf,
+        return sw_network_fail(words,
+                               "nodes_per_leaf is %llu, and a switch "
+                               "has %llu ports%s",
+                               (unsigned long long)leaf,
                                (unsigned long long)radix,
                                levels > 1 ? ", of which some must go up" : "");
     of->levels = (int)levels;
@@ -88,16 +90,16 @@ static bool of_radix(tree_t *of, uint64_t nodes,
 static bool of_lists(tree_t *of, const sw_network_words_t *words)
 {
     int ups;
-    if (sw_network_has(words, "radix") || sw_network_has(words, "levels")
-        || sw_network_has(words, "nodes_per_leaf"))
+    if (sw_network_has(words, "radix") || sw_network_has(words, "levels") ||
+        sw_network_has(words, "nodes_per_leaf"))
         return sw_network_fail(words, "a fat tree has down and up, or radix, "
-                               "levels and nodes_per_leaf, not both");
-    if (!sw_network_list(words, "down", of->down, &of->levels)
-        || !sw_network_list(words, "up", of->up, &ups))
+                                      "levels and nodes_per_leaf, not both");
+    if (!sw_network_list(words, "down", of->down, &of->levels) ||
+        !sw_network_list(words, "up", of->up, &ups))
         return false;
-    return (ups && ups == of->levels)
-        || sw_network_fail(words, "down and up must have as many numbers, one "
-                           "for each level");
+    return (ups && ups == of->levels) ||
+           sw_network_fail(words, "down and up must have as many numbers, one "
+                                  "for each level");
 }
 
 static bool make(sw_network_t *network, const sw_network_words_t *words)
@@ -108,18 +110,20 @@ static bool make(sw_network_t *network, const sw_network_words_t *words)
     if (!of)
         return sw_network_fail(words, "there is no memory for the network");
     if (!(sw_network_has(words, "down") || sw_network_has(words, "up")
-          ? of_lists(of, words) : of_radix(of, network->room, words))
-        || !sw_network_time(words, "latency", 0, &latency)
-        || !sw_network_rate(words, "G", 0, &byte)
-        || !sw_network_time(words, "host_latency", latency, &host_latency)
-        || !sw_network_rate(words, "host_G", byte, &host_byte))
+              ? of_lists(of, words)
+              : of_radix(of, network->room, words)) ||
+        !sw_network_time(words, "latency", 0, &latency) ||
+        !sw_network_rate(words, "G", 0, &byte) ||
+        !sw_network_time(words, "host_latency", latency, &host_latency) ||
+        !sw_network_rate(words, "host_G", byte, &host_byte))
         return false;
-    uint64_t below = 1;     /* links that go up to level l, for each a[l]... */
+    uint64_t below = 1; /* links that go up to level l, for each a[l]... */
     network->room = 1;
     for (int l = 0; l < of->levels; l++) {
         network->room *= of->down[l];
         if (network->room > UINT32_MAX)
-            return sw_network_fail(words, "this fat tree has more than %u "
+            return sw_network_fail(words,
+                                   "this fat tree has more than %u "
                                    "places, which is the most there can be",
                                    UINT32_MAX);
     }
@@ -127,9 +131,10 @@ static bool make(sw_network_t *network, const sw_network_words_t *words)
     for (int l = 0; l < of->levels; l++) {
         /* up[1..l] digits, and down[l..h] ones. */
         below *= of->up[l];
-        if (below > UINT32_MAX || below * above > UINT32_MAX / 4
-            || network->links + 2 * below * above >= UINT32_MAX)
-            return sw_network_fail(words, "this fat tree has more than %u "
+        if (below > UINT32_MAX || below * above > UINT32_MAX / 4 ||
+            network->links + 2 * below * above >= UINT32_MAX)
+            return sw_network_fail(words,
+                                   "this fat tree has more than %u "
                                    "links, which is the most there can be",
                                    UINT32_MAX);
         of->base[l] = (uint32_t)network->links;
@@ -163,8 +168,8 @@ static uint32_t route(const sw_network_t *network, uint32_t from, uint32_t to,
         chosen += to / ways % of->up[l] * ways;
         ways *= of->up[l];
         links[l] = of->base[l] + mine * ways + chosen;
-        links[2 * top - 1 - l] = of->base[l] + of->count[l] + its * ways
-                                 + chosen;
+        links[2 * top - 1 - l] = of->base[l] + of->count[l] + its * ways +
+                                 chosen;
         mine /= of->down[l];
         its /= of->down[l];
     }

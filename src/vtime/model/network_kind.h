@@ -23,7 +23,7 @@ typedef struct {
 
 typedef struct {
     const char *name;
-    const char *const *keys;    /* up to NULL, besides latency and G */
+    const char *const *keys; /* up to NULL, besides latency and G */
     /* `room` is the number of nodes at first, for kinds of any size. Reads
      * the words, fills in `room`, `links`, `longest`, the sorts and `of`.
      * False: `why` has been written. */
@@ -35,25 +35,25 @@ typedef struct {
 } sw_network_kind_t;
 
 extern const sw_network_kind_t sw_network_crossbar, sw_network_fat_tree,
-                               sw_network_torus, sw_network_dragonfly;
+    sw_network_torus, sw_network_dragonfly;
 
 /* Links from `first` on, up to the next sort's. */
 typedef struct {
     uint32_t first;
-    sw_ps_t latency;    /* of the cable and the switch or adapter behind it */
-    double byte;        /* ps */
+    sw_ps_t latency; /* of the cable and the switch or adapter behind it */
+    double byte;     /* ps */
 } sw_network_sort_t;
 
 struct sw_network {
     const sw_network_kind_t *kind;
-    uint64_t room, links;       /* nodes, links: 64 bits, to be checked */
-    uint32_t longest;           /* links of a route */
+    uint64_t room, links; /* nodes, links: 64 bits, to be checked */
+    uint32_t longest;     /* links of a route */
     int sorts;
     sw_network_sort_t sort[SW_NETWORK_SORTS];
     sw_ps_t ends;
-    sw_ps_t *busy;              /* by link: until when */
-    uint32_t *route;            /* scratch */
-    void *of;                   /* the kind's own */
+    sw_ps_t *busy;   /* by link: until when */
+    uint32_t *route; /* scratch */
+    void *of;        /* the kind's own */
 };
 
 /* Writes what is wrong into the words' `why`. Returns false. */
@@ -74,7 +74,7 @@ bool sw_network_list(const sw_network_words_t *words, const char *key,
 bool sw_network_has(const sw_network_words_t *words, const char *key);
 
 /* The next sort of links begins at link `first`. */
-void sw_network_add_sort(sw_network_t *network, uint64_t first,
-                         sw_ps_t latency, double byte);
+void sw_network_add_sort(sw_network_t *network, uint64_t first, sw_ps_t latency,
+                         double byte);
 
 #endif

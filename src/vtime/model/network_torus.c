@@ -54,20 +54,20 @@ static bool make(sw_network_t *network, const sw_network_words_t *words)
     uint64_t hosts, dimensions;
     if (!of)
         return sw_network_fail(words, "there is no memory for the network");
-    if (!sw_network_list(words, "size", of->size, &of->dimensions)
-        || !sw_network_number(words, "hosts", 1, 1, &hosts)
-        || !sw_network_number(words, "dimensions", 3, 1, &dimensions)
-        || !sw_network_time(words, "latency", 0, &latency)
-        || !sw_network_rate(words, "G", 0, &byte)
-        || !sw_network_time(words, "host_latency", latency, &host_latency)
-        || !sw_network_rate(words, "host_G", byte, &host_byte))
+    if (!sw_network_list(words, "size", of->size, &of->dimensions) ||
+        !sw_network_number(words, "hosts", 1, 1, &hosts) ||
+        !sw_network_number(words, "dimensions", 3, 1, &dimensions) ||
+        !sw_network_time(words, "latency", 0, &latency) ||
+        !sw_network_rate(words, "G", 0, &byte) ||
+        !sw_network_time(words, "host_latency", latency, &host_latency) ||
+        !sw_network_rate(words, "host_G", byte, &host_byte))
         return false;
     if (dimensions > SW_NETWORK_LIST)
         return sw_network_fail(words, "dimensions must be at most %d",
                                SW_NETWORK_LIST);
     if (of->dimensions && sw_network_has(words, "dimensions"))
         return sw_network_fail(words, "a torus has a size, or dimensions, not "
-                               "both");
+                                      "both");
     if (!of->dimensions) {
         of->dimensions = (int)dimensions;
         shape(of, (network->room + hosts - 1) / hosts);
@@ -77,7 +77,8 @@ static bool make(sw_network_t *network, const sw_network_words_t *words)
         routers *= of->size[d];
         longest += of->size[d] / 2;
         if (routers * hosts > UINT32_MAX || routers > UINT32_MAX)
-            return sw_network_fail(words, "this torus has more than %u places, "
+            return sw_network_fail(words,
+                                   "this torus has more than %u places, "
                                    "which is the most there can be",
                                    UINT32_MAX);
     }

@@ -21,8 +21,9 @@
 /* The next gap of this rank. */
 static sw_ps_t gap(const sw_noise_t *noise, uint32_t rank, sw_noise_at_t *at)
 {
-    uint64_t bits = sw_words_mix(sw_words_mix(noise->seed ^ sw_words_mix(rank)) + at->number++);
-    double chance = (double)((bits >> 11) + 1) * 0x1p-53;       /* (0, 1] */
+    uint64_t bits = sw_words_mix(
+        sw_words_mix(noise->seed ^ sw_words_mix(rank)) + at->number++);
+    double chance = (double)((bits >> 11) + 1) * 0x1p-53; /* (0, 1] */
     double mean = (double)(noise->period - noise->duration);
     return (sw_ps_t)(-mean * log(chance) + 0.5);
 }

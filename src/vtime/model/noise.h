@@ -17,10 +17,9 @@ typedef struct {
     uint64_t number;
 } sw_noise_at_t;
 
-void sw_noise_begin(const sw_noise_t *noise, uint32_t rank,
-                    sw_noise_at_t *at);
+void sw_noise_begin(const sw_noise_t *noise, uint32_t rank, sw_noise_at_t *at);
 /* When a computation that begins at `from` and takes `time` ends. */
-sw_ps_t sw_noise_end(const sw_noise_t *noise, uint32_t rank,
-                     sw_noise_at_t *at, sw_ps_t from, sw_ps_t time);
+sw_ps_t sw_noise_end(const sw_noise_t *noise, uint32_t rank, sw_noise_at_t *at,
+                     sw_ps_t from, sw_ps_t time);
 
 #endif

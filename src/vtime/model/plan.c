@@ -44,10 +44,8 @@ static bool has_blocks(sw_op_collective_t what)
     case SW_COLLECTIVE_REDUCE:
     case SW_COLLECTIVE_ALLREDUCE:
     case SW_COLLECTIVE_SCAN:
-    case SW_COLLECTIVE_EXSCAN:
-        return false;
-    default:
-        return true;
+    case SW_COLLECTIVE_EXSCAN: return false;
+    default: return true;
     }
 }
 
@@ -71,8 +69,7 @@ static const char *usual(const sw_call_t *call)
     switch (call->what) {
     case SW_COLLECTIVE_BARRIER:
     case SW_COLLECTIVE_OTHER:
-    case SW_COLLECTIVE_FENCE:
-        return "dissemination";
+    case SW_COLLECTIVE_FENCE: return "dissemination";
     case SW_COLLECTIVE_BCAST:
         return bytes < 12288 || n < 8 ? "binomial" : "scatter_allgather";
     case SW_COLLECTIVE_REDUCE:
@@ -92,10 +89,8 @@ static const char *usual(const sw_call_t *call)
     case SW_COLLECTIVE_ALLTOALLW:
         return bytes <= 256 && n >= 8 ? "bruck" : "pairwise";
     case SW_COLLECTIVE_SCAN:
-    case SW_COLLECTIVE_EXSCAN:
-        return "recursive_doubling";
-    default:
-        return "binomial";
+    case SW_COLLECTIVE_EXSCAN: return "recursive_doubling";
+    default: return "binomial";
     }
 }
 
@@ -154,8 +149,8 @@ static double message(const line_t *line, uint64_t bytes)
 static line_t line_of(const sw_model_t *model, pair_t pair, uint64_t bytes)
 {
     line_t line = {.model = model, .pair = pair};
-    const sw_model_link_t *link =
-        &model->links[sw_model_class(model, pair.from, pair.to)];
+    const sw_model_link_t
+        *link = &model->links[sw_model_class(model, pair.from, pair.to)];
     line.alpha = message(&line, 0);
     if (!link->point_count[0]) {
         line.beta = link->G > link->O_send ? link->G : link->O_send;
@@ -186,7 +181,8 @@ static double own_part(const line_t *line, const sw_algorithm_t *algorithm,
         if (step.from != SW_STEP_NOBODY) {
             time += line->alpha + line->model->reduce * (double)step.reduced +
                     line->beta * (double)(step.sent > step.received
-                                          ? step.sent : step.received);
+                                              ? step.sent
+                                              : step.received);
         } else {
             sw_cost_t cost;
             sw_model_message(line->model, line->pair.from, line->pair.to,
@@ -202,10 +198,10 @@ static void by_formula(const sw_model_t *model, const sw_call_t *call,
 {
     const sw_algorithm_t *algorithm = sw_algorithm_named(call->what, name);
     line_t line = line_of(model, pair, call->bytes);
-    plan->waiting = sw_ps_whole(plan->scale * sw_algorithm_takes(
-        algorithm, call, line.alpha, line.beta, model->reduce));
-    plan->leaving = sw_ps_whole(plan->scale *
-                                own_part(&line, algorithm, call));
+    plan->waiting = sw_ps_whole(plan->scale *
+                                sw_algorithm_takes(algorithm, call, line.alpha,
+                                                   line.beta, model->reduce));
+    plan->leaving = sw_ps_whole(plan->scale * own_part(&line, algorithm, call));
 }
 
 void sw_plan_offloaded(const sw_rules_t *rules, const sw_model_rule_t *rule,
@@ -219,8 +215,9 @@ void sw_plan_offloaded(const sw_rules_t *rules, const sw_model_rule_t *rule,
     if (call->what == SW_COLLECTIVE_BARRIER || sw_op_bare(call->what))
         all = 0;
     plan->posting = sw_ps_scaled(rule->posting, plan->scale);
-    plan->waiting = sw_ps_whole(plan->scale * (all + (double)rule->round *
-                                                     sw_algorithm_log2_ceil(call->n)));
+    plan->waiting = sw_ps_whole(
+        plan->scale *
+        (all + (double)rule->round * sw_algorithm_log2_ceil(call->n)));
     if (sw_collective_waits[call->what] != SW_WAITS_ALL)
         plan->leaving = sw_ps_whole(plan->scale * (scatters ? all : bytes));
 }
@@ -236,8 +233,7 @@ static void by_span(const sw_model_rule_t *rule, const sw_call_t *call,
 
 /* The cheaper of the usual formula over all members, and the leaders' way. */
 static void by_leaders(const sw_model_t *model, const sw_call_t *call,
-                       pair_t pair, const sw_spread_t *spread,
-                       sw_plan_t *plan)
+                       pair_t pair, const sw_spread_t *spread, sw_plan_t *plan)
 {
     sw_plan_t led;
     by_formula(model, call, pair, usual(call), plan);
@@ -254,7 +250,7 @@ static void by_leaders(const sw_model_t *model, const sw_call_t *call,
 static void by_table(const sw_model_t *model, const sw_call_t *call,
                      sw_ps_t computed, sw_plan_t *plan)
 {
-    sw_model_table_t (*tables)[SW_COLLECTIVE_COUNT] = model->rules->tables;
+    sw_model_table_t(*tables)[SW_COLLECTIVE_COUNT] = model->rules->tables;
     uint32_t state = sw_model_state(model, computed, call->bytes);
     uint32_t there = 0, low, high;
     bool blocks = has_blocks(call->what);
@@ -287,7 +283,8 @@ static void by_parts(const sw_rules_t *rules, const sw_call_t *call,
     plan->started = (sw_started_plan_t){
         .shared = sw_ps_scaled(plan->waiting, p.shared),
         .own = sw_ps_scaled(plan->waiting, p.own),
-        .aside = (float)p.aside, .held = p.held > 0.5};
+        .aside = (float)p.aside,
+        .held = p.held > 0.5};
 }
 
 static void plan_make(const sw_model_t *model, const sw_call_t *call,
@@ -309,20 +306,11 @@ static void plan_make(const sw_model_t *model, const sw_call_t *call,
     case SW_RULE_MESSAGES:
         plan->algorithm = sw_algorithm_named(call->what, rule->algorithm);
         return;
-    case SW_RULE_MEASURED:
-        by_table(model, call, pair.computed, plan);
-        break;
-    case SW_RULE_SPAN:
-        by_span(rule, call, plan);
-        break;
-    case SW_RULE_LEADERS:
-        by_leaders(model, call, pair, spread, plan);
-        break;
-    case SW_RULE_OFFLOAD:
-        sw_plan_offloaded(rules, rule, call, plan);
-        return;
-    case SW_RULE_FREE:
-        return;
+    case SW_RULE_MEASURED: by_table(model, call, pair.computed, plan); break;
+    case SW_RULE_SPAN: by_span(rule, call, plan); break;
+    case SW_RULE_LEADERS: by_leaders(model, call, pair, spread, plan); break;
+    case SW_RULE_OFFLOAD: sw_plan_offloaded(rules, rule, call, plan); return;
+    case SW_RULE_FREE: return;
     }
     by_parts(rules, call, plan);
 }
@@ -335,8 +323,9 @@ void sw_plan_piece(const sw_model_t *model, const sw_call_t *call,
     if (call->n < 2)
         return;
     pair_t pair = {from, to, computed};
-    const sw_model_rule_t *rule =
-        model->rules ? sw_rules_find_part(model->rules, call) : NULL;
+    const sw_model_rule_t *rule = model->rules
+                                      ? sw_rules_find_part(model->rules, call)
+                                      : NULL;
     if (rule && rule->kind == SW_RULE_MEASURED)
         by_table(model, call, computed, plan);
     else if (rule && rule->kind == SW_RULE_SPAN)
@@ -374,7 +363,8 @@ static uint64_t block(const sw_vop_t *op, uint32_t n)
 {
     uint64_t most = op->sent > op->received ? op->sent : op->received;
     if ((op->what == SW_COLLECTIVE_ALLTOALLV ||
-         op->what == SW_COLLECTIVE_ALLTOALLW) && most / n > op->bytes)
+         op->what == SW_COLLECTIVE_ALLTOALLW) &&
+        most / n > op->bytes)
         return most / n;
     return op->bytes;
 }
@@ -398,8 +388,8 @@ static bool same(const sw_planned_t *p, const sw_model_t *model,
 void sw_plan_make(const sw_model_t *model, const sw_vop_t *op, uint32_t n,
                   const uint32_t *members, sw_plan_t *plan)
 {
-    sw_call_t call = {.what = (sw_op_collective_t)op->what, .n = n,
-                      .bytes = block(op, n)};
+    sw_call_t call = {
+        .what = (sw_op_collective_t)op->what, .n = n, .bytes = block(op, n)};
     if (n < 2) {
         *plan = (sw_plan_t){.scale = 1};
         return;
@@ -416,9 +406,9 @@ void sw_plan_make(const sw_model_t *model, const sw_vop_t *op, uint32_t n,
                                        spread.inside[1]);
     sw_class_t far = sw_model_class(model, pair.from, pair.to);
     uint32_t state = sw_model_state(model, pair.computed, call.bytes);
-    uint64_t key = sw_words_mix(call.bytes ^ (uint64_t)n << 40 ^
-                          (uint64_t)state << 61 ^
-                          (uint64_t)call.what << 34 ^ (uint64_t)far << 32);
+    uint64_t key = sw_words_mix(
+        call.bytes ^ (uint64_t)n << 40 ^ (uint64_t)state << 61 ^
+        (uint64_t)call.what << 34 ^ (uint64_t)far << 32);
     sw_planned_t *planned = &model->rules->planned[key % SW_PLANNED];
     if (!same(planned, model, &call, far, inside, state)) {
         planned->known = true;

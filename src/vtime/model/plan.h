@@ -33,12 +33,12 @@ typedef struct {
 } sw_started_plan_t;
 
 typedef struct {
-    const sw_algorithm_t *algorithm;    /* NULL: by cost */
-    double scale;               /* of its messages' and reductions' costs */
-    sw_ps_t waiting, leaving;   /* scaled already */
-    sw_ps_t posting;            /* the processor's part */
-    bool has_started;           /* a nonblocking one goes by these: */
-    sw_ps_t start;              /* in place of `posting` */
+    const sw_algorithm_t *algorithm; /* NULL: by cost */
+    double scale;             /* of its messages' and reductions' costs */
+    sw_ps_t waiting, leaving; /* scaled already */
+    sw_ps_t posting;          /* the processor's part */
+    bool has_started;         /* a nonblocking one goes by these: */
+    sw_ps_t start;            /* in place of `posting` */
     sw_started_plan_t started;
 } sw_plan_t;
 

@@ -39,8 +39,8 @@ typedef struct {
 static sw_plan_t part(const between_t *b, unsigned group, unsigned what,
                       uint64_t bytes)
 {
-    sw_call_t call = {.what = (sw_op_collective_t)what, .n = b->n[group],
-                      .bytes = bytes};
+    sw_call_t call = {
+        .what = (sw_op_collective_t)what, .n = b->n[group], .bytes = bytes};
     sw_plan_t plan;
     sw_plan_part(b->model, &call, call.n, b->members[group], b->computed,
                  &plan);
@@ -50,8 +50,8 @@ static sw_plan_t part(const between_t *b, unsigned group, unsigned what,
 static sw_cost_t message(const between_t *b, unsigned from, uint64_t bytes)
 {
     sw_cost_t cost;
-    sw_model_message(b->model, b->members[from][0], b->members[!from][0],
-                     bytes, b->computed, &cost);
+    sw_model_message(b->model, b->members[from][0], b->members[!from][0], bytes,
+                     b->computed, &cost);
     return cost;
 }
 
@@ -91,8 +91,8 @@ static sw_ps_t alltoall(const between_t *b, const sw_vop_t *op)
 /* What a member waits for: what the other group does there, a message across,
  * what its own group does here. */
 typedef struct {
-    unsigned there, here;       /* sw_op_collective_t, or NOTHING */
-    uint64_t block, across, share;      /* bytes, in that order */
+    unsigned there, here;          /* sw_op_collective_t, or NOTHING */
+    uint64_t block, across, share; /* bytes, in that order */
 } way_t;
 
 enum { NOTHING = SW_COLLECTIVE_COUNT };
@@ -147,9 +147,7 @@ static void make(const between_t *b, const sw_vop_t *op, sw_plan_t *plan)
         way = (way_t){SW_COLLECTIVE_GATHER, NOTHING, bytes, op->received, 0};
         plan->leaving = gives(b, SW_COLLECTIVE_GATHER, bytes);
         break;
-    default:                    /* an alltoall */
-        plan->waiting = alltoall(b, op);
-        return;
+    default: /* an alltoall */ plan->waiting = alltoall(b, op); return;
     }
     plan->waiting = waiting(b, way);
 }
@@ -158,9 +156,14 @@ void sw_plan_between(const sw_model_t *model, const sw_vop_t *op,
                      const uint32_t n[2], const uint32_t *const members[2],
                      unsigned mine, sw_plan_t *plan)
 {
-    between_t b = {.model = model, .n = n, .members = members, .mine = mine,
-                   .other = !mine, .computed = op->time};
-    sw_call_t whole = {.what = (sw_op_collective_t)op->what, .n = n[0] + n[1],
+    between_t b = {.model = model,
+                   .n = n,
+                   .members = members,
+                   .mine = mine,
+                   .other = !mine,
+                   .computed = op->time};
+    sw_call_t whole = {.what = (sw_op_collective_t)op->what,
+                       .n = n[0] + n[1],
                        .bytes = op->bytes};
     const sw_rules_t *rules = model->rules;
     const sw_model_rule_t *rule = rules ? sw_rules_find(rules, &whole) : NULL;

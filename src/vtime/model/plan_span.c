@@ -31,7 +31,7 @@
 typedef enum { ONE, NODE, ALL, PAIR } blocks_t;
 
 typedef struct {
-    uint8_t up, across, down;           /* sw_op_collective_t, or NOTHING */
+    uint8_t up, across, down; /* sw_op_collective_t, or NOTHING */
     uint8_t up_blocks, across_blocks, down_blocks;
 } parts_t;
 
@@ -75,14 +75,10 @@ static uint64_t bytes_of(const span_t *s, unsigned blocks)
 {
     uint64_t bytes = s->call->bytes, most = s->spread->most;
     switch (blocks) {
-    case NODE:
-        return bytes * most;
-    case ALL:
-        return bytes * s->call->n;
-    case PAIR:
-        return bytes * most * most;
-    default:
-        return bytes;
+    case NODE: return bytes * most;
+    case ALL: return bytes * s->call->n;
+    case PAIR: return bytes * most * most;
+    default: return bytes;
     }
 }
 
@@ -91,7 +87,8 @@ static sw_plan_t piece(const span_t *s, unsigned what, uint64_t bytes,
 {
     const sw_spread_t *at = s->spread;
     const uint32_t *pair = inside ? at->inside : at->across;
-    sw_call_t call = {.what = (sw_op_collective_t)what, .bytes = bytes,
+    sw_call_t call = {.what = (sw_op_collective_t)what,
+                      .bytes = bytes,
                       .n = inside ? at->most : at->nodes,
                       .nodes = inside ? 1 : at->nodes,
                       .most = inside ? at->most : 1};

@@ -16,15 +16,15 @@
 typedef struct {
     sw_rules_t *rules;
     sw_model_t *model;
-    uint32_t collectives;   /* those that the line names */
+    uint32_t collectives; /* those that the line names */
     int words;
     char **word;
     char *why;
     size_t why_size;
 } line_t;
 
-__attribute__((format(printf, 2, 3)))
-static const char *says(line_t *line, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static const char *says(
+    line_t *line, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -84,29 +84,38 @@ static const char *read_range(line_t *line, int at, sw_model_rule_t *rule)
     if (at == line->words)
         return NULL;
     if (line->words != at + 2 && line->words != at + 4)
-        return says(line, "%s %s has %d words where MIN_BYTES MAX_BYTES or "
+        return says(line,
+                    "%s %s has %d words where MIN_BYTES MAX_BYTES or "
                     "MIN_BYTES MAX_BYTES MIN_RANKS MAX_RANKS may follow",
                     line->word[0], line->word[1], line->words - at);
     char **word = line->word + at;
     for (int i = 0; i < 2; i++)
         if (!read_bound(word[i], i ? &rule->most_bytes : &rule->least_bytes))
-            return says(line, "'%.40s' is no number of bytes; give a whole "
+            return says(line,
+                        "'%.40s' is no number of bytes; give a whole "
                         "number, such as 4096, or 4096/n for that of all "
-                        "members together, or * for no bound", word[i]);
+                        "members together, or * for no bound",
+                        word[i]);
     if (rule->least_bytes.together == rule->most_bytes.together &&
         rule->least_bytes.bytes > rule->most_bytes.bytes)
-        return says(line, "from %.40s to %.40s there are no bytes; the "
-                    "smaller number comes first", word[0], word[1]);
+        return says(line,
+                    "from %.40s to %.40s there are no bytes; the "
+                    "smaller number comes first",
+                    word[0], word[1]);
     if (line->words == at + 2)
         return NULL;
     uint64_t ranks[2];
     for (int i = 0; i < 2; i++)
         if (!read_whole(word[i + 2], &ranks[i]))
-            return says(line, "'%.40s' is no number of ranks; give a whole "
-                        "number, such as 64, or * for no bound", word[i + 2]);
+            return says(line,
+                        "'%.40s' is no number of ranks; give a whole "
+                        "number, such as 64, or * for no bound",
+                        word[i + 2]);
     if (ranks[0] > ranks[1])
-        return says(line, "from %.40s to %.40s there are no ranks; the "
-                    "smaller number comes first", word[2], word[3]);
+        return says(line,
+                    "from %.40s to %.40s there are no ranks; the "
+                    "smaller number comes first",
+                    word[2], word[3]);
     for (int i = 0; i < 2; i++)
         if (ranks[i] > UINT32_MAX)
             ranks[i] = UINT32_MAX;
@@ -184,8 +193,10 @@ static const char *read_times(line_t *line, int at, sw_table_point_t *point)
 {
     char **word = line->word + at;
     if (!sw_words_integer(word[0], &point->bytes))
-        return says(line, "'%.40s' is no number of bytes; give a whole "
-                    "number, such as 4096", word[0]);
+        return says(line,
+                    "'%.40s' is no number of bytes; give a whole "
+                    "number, such as 4096",
+                    word[0]);
     if (!sw_words_time(word[1], &point->waiting))
         return no_time(line, word[1]);
     if (!sw_words_time(word[2], &point->leaving))
@@ -199,17 +210,21 @@ static const char *read_table(line_t *line)
     sw_table_point_t point;
     if (!sw_words_integer(line->word[2], &ranks) || ranks < 2 ||
         ranks > UINT32_MAX)
-        return says(line, "'%.40s' ranks cannot have been measured; give a "
-                    "whole number of at least 2", line->word[2]);
+        return says(line,
+                    "'%.40s' ranks cannot have been measured; give a "
+                    "whole number of at least 2",
+                    line->word[2]);
     const char *wrong = read_times(line, 3, &point);
     if (wrong)
         return wrong;
     point.ranks = (uint32_t)ranks;
     uint32_t state = 0;
-    if (line->words > 6 && !sw_model_state_named(line->model, line->word[6],
-                                                 &state))
-        return says(line, "there is no state '%.40s'; a line 'state' stands "
-                    "before what is of it", line->word[6]);
+    if (line->words > 6 &&
+        !sw_model_state_named(line->model, line->word[6], &state))
+        return says(line,
+                    "there is no state '%.40s'; a line 'state' stands "
+                    "before what is of it",
+                    line->word[6]);
     for (int i = 0; i < SW_COLLECTIVE_COUNT; i++)
         if (line->collectives >> i & 1 &&
             !sw_table_add(&line->rules->tables[state][i], &point))
@@ -225,8 +240,10 @@ static const char *by_tables(line_t *line, bool inside)
         if (line->collectives >> i & 1 && line->rules->tables[0][i].count)
             rule.collectives |= 1u << i;
     if (!rule.collectives)
-        return says(line, "nothing was measured of %s; its lines 'table' "
-                    "stand before '%s'", line->word[1], line->word[0]);
+        return says(line,
+                    "nothing was measured of %s; its lines 'table' "
+                    "stand before '%s'",
+                    line->word[1], line->word[0]);
     const char *wrong = read_range(line, 2, &rule);
     if (!wrong && inside)
         line->rules->spread = true;
@@ -255,8 +272,10 @@ static sw_model_rule_t *span_rule(line_t *line, uint32_t collective,
             rule->nodes == nodes && rule->most == most)
             return rule;
     }
-    sw_model_rule_t rule = {.kind = SW_RULE_SPAN, .collectives = collective,
-                            .nodes = nodes, .most = most};
+    sw_model_rule_t rule = {.kind = SW_RULE_SPAN,
+                            .collectives = collective,
+                            .nodes = nodes,
+                            .most = most};
     read_range(line, line->words, &rule);
     return add(line, &rule) ? NULL : &rules->rules[rules->count - 1];
 }
@@ -268,9 +287,10 @@ static const char *read_span_table(line_t *line)
     if (!sw_words_integer(line->word[2], &nodes) || nodes < 2 ||
         !sw_words_integer(line->word[3], &most) || most < 1 ||
         most > UINT32_MAX / nodes)
-        return says(line, "%.40s nodes of %.40s ranks are no span; give 2 "
-                    "nodes or more, and the ranks on each", line->word[2],
-                    line->word[3]);
+        return says(line,
+                    "%.40s nodes of %.40s ranks are no span; give 2 "
+                    "nodes or more, and the ranks on each",
+                    line->word[2], line->word[3]);
     const char *wrong = read_times(line, 4, &point);
     if (wrong)
         return wrong;
@@ -289,9 +309,8 @@ static const char *read_span_table(line_t *line)
 
 static const char *read_leaders(line_t *line)
 {
-    sw_model_rule_t rule = {
-        .kind = SW_RULE_LEADERS,
-        .collectives = line->collectives & ~bare};
+    sw_model_rule_t rule = {.kind = SW_RULE_LEADERS,
+                            .collectives = line->collectives & ~bare};
     if (!rule.collectives)
         return says(line, "%s has no leaders", line->word[1]);
     read_range(line, line->words, &rule);
@@ -309,8 +328,10 @@ static const char *read_offload(line_t *line)
     if (!sw_words_time(line->word[3], &rule.round))
         return no_time(line, line->word[3]);
     if (!sw_words_rate(line->word[4], &rule.byte))
-        return says(line, "'%.40s' is no speed; give ns a byte, from 0 to "
-                    "%.0e", line->word[4], SW_WORDS_NS_A_BYTE);
+        return says(line,
+                    "'%.40s' is no speed; give ns a byte, from 0 to "
+                    "%.0e",
+                    line->word[4], SW_WORDS_NS_A_BYTE);
     return add(line, &rule);
 }
 
@@ -321,12 +342,16 @@ static const char *read_started(line_t *line)
     double *part[] = {&point.start, &point.shared, &point.own, &point.aside,
                       &point.held};
     if (!sw_words_integer(line->word[2], &point.bytes))
-        return says(line, "'%.40s' is no number of bytes; give a whole "
-                    "number, such as 4096", line->word[2]);
+        return says(line,
+                    "'%.40s' is no number of bytes; give a whole "
+                    "number, such as 4096",
+                    line->word[2]);
     for (int i = 0; i < 5; i++)
         if (!sw_words_real(line->word[3 + i], most[i], part[i]))
-            return says(line, "'%.40s' is no part; give a number from 0 to "
-                        "%g", line->word[3 + i], most[i]);
+            return says(line,
+                        "'%.40s' is no part; give a number from 0 to "
+                        "%g",
+                        line->word[3 + i], most[i]);
     line->rules->spread = true;
     for (int i = 0; i < SW_COLLECTIVE_COUNT; i++)
         if (line->collectives >> i & 1 &&
@@ -358,8 +383,10 @@ static const char *read_scale(line_t *line)
 {
     double factor;
     if (!sw_words_real(line->word[2], 1e9, &factor))
-        return says(line, "'%.40s' is no factor; give a number from 0 to 1e9, "
-                    "such as 0.5", line->word[2]);
+        return says(line,
+                    "'%.40s' is no factor; give a number from 0 to 1e9, "
+                    "such as 0.5",
+                    line->word[2]);
     for (int i = 0; i < SW_COLLECTIVE_COUNT; i++)
         if (line->collectives >> i & 1)
             line->rules->scale[i] = factor;
@@ -369,15 +396,16 @@ static const char *read_scale(line_t *line)
 static const struct {
     const char *name;
     const char *(*read)(line_t *line);
-    int least, most;        /* words, with the name */
+    int least, most; /* words, with the name */
     const char *form;
 } forms[] = {
-    {"formula", read_formula, 3, 7, "formula OP ALGORITHM "
+    {"formula", read_formula, 3, 7,
+     "formula OP ALGORITHM "
      "[MIN_BYTES MAX_BYTES [MIN_RANKS MAX_RANKS]]"},
-    {"messages", read_messages, 3, 7, "messages OP ALGORITHM "
+    {"messages", read_messages, 3, 7,
+     "messages OP ALGORITHM "
      "[MIN_BYTES MAX_BYTES [MIN_RANKS MAX_RANKS]]"},
-    {"table", read_table, 6, 7,
-     "table OP RANKS BYTES WAITING LEAVING [STATE]"},
+    {"table", read_table, 6, 7, "table OP RANKS BYTES WAITING LEAVING [STATE]"},
     {"measured", read_measured, 2, 6,
      "measured OP [MIN_BYTES MAX_BYTES [MIN_RANKS MAX_RANKS]]"},
     {"inside", read_inside, 2, 6,
@@ -404,7 +432,10 @@ static sw_rules_t *rules_new(void)
 const char *sw_rules_line(sw_model_t *model, int words, char **word, char *why,
                           size_t why_size)
 {
-    line_t line = {.model = model, .words = words, .word = word, .why = why,
+    line_t line = {.model = model,
+                   .words = words,
+                   .word = word,
+                   .why = why,
                    .why_size = why_size};
     for (size_t i = 0; words > 0 && i < sizeof forms / sizeof *forms; i++) {
         if (strcmp(word[0], forms[i].name))
@@ -445,14 +476,13 @@ void sw_rules_free(sw_rules_t *rules)
 
 static bool within(const sw_model_rule_t *rule, const sw_call_t *call)
 {
-    uint64_t all = call->bytes > UINT64_MAX / call->n
-        ? UINT64_MAX : call->bytes * call->n;
+    uint64_t all = call->bytes > UINT64_MAX / call->n ? UINT64_MAX
+                                                      : call->bytes * call->n;
     const sw_bound_t *least = &rule->least_bytes, *most = &rule->most_bytes;
     if ((rule->inside && call->nodes != 1) ||
         (rule->kind == SW_RULE_SPAN &&
          (call->nodes != rule->nodes || call->most != rule->most)) ||
-        (rule->kind == SW_RULE_LEADERS &&
-         (call->nodes < 2 || call->most < 2)))
+        (rule->kind == SW_RULE_LEADERS && (call->nodes < 2 || call->most < 2)))
         return false;
     return call->n >= rule->least_ranks && call->n <= rule->most_ranks &&
            (least->together ? all : call->bytes) >= least->bytes &&

@@ -14,8 +14,13 @@
 #include "table.h"
 
 typedef enum {
-    SW_RULE_FORMULA, SW_RULE_MESSAGES, SW_RULE_MEASURED, SW_RULE_SPAN,
-    SW_RULE_LEADERS, SW_RULE_OFFLOAD, SW_RULE_FREE,
+    SW_RULE_FORMULA,
+    SW_RULE_MESSAGES,
+    SW_RULE_MEASURED,
+    SW_RULE_SPAN,
+    SW_RULE_LEADERS,
+    SW_RULE_OFFLOAD,
+    SW_RULE_FREE,
 } sw_rule_kind_t;
 
 /* A number of bytes of one block, or of all members' together. */
@@ -26,23 +31,23 @@ typedef struct {
 
 typedef struct {
     sw_rule_kind_t kind;
-    uint32_t collectives;       /* a bit for each that it is for */
+    uint32_t collectives; /* a bit for each that it is for */
     sw_bound_t least_bytes, most_bytes;
     uint32_t least_ranks, most_ranks;
-    bool inside;                /* only where all members share a node */
-    uint32_t nodes, most;       /* of a span: only of this shape (spread.h) */
-    sw_model_table_t table;     /* of a span: its times */
-    const char *algorithm;      /* its name */
-    sw_ps_t posting, round;     /* of an offloaded one */
-    double byte;                /* ps */
+    bool inside;            /* only where all members share a node */
+    uint32_t nodes, most;   /* of a span: only of this shape (spread.h) */
+    sw_model_table_t table; /* of a span: its times */
+    const char *algorithm;  /* its name */
+    sw_ps_t posting, round; /* of an offloaded one */
+    double byte;            /* ps */
 } sw_model_rule_t;
 
 /* The plans that plan.c has made: the same question has the same answer. */
 typedef struct {
     bool known;
     sw_call_t call;
-    sw_class_t farthest, inside;    /* inside: of two members of a node */
-    uint32_t state;             /* sw_model_state */
+    sw_class_t farthest, inside; /* inside: of two members of a node */
+    uint32_t state;              /* sw_model_state */
     sw_model_link_t link;
     double reduce;
     sw_plan_t plan;
@@ -53,7 +58,7 @@ typedef struct {
 struct sw_rules {
     sw_model_rule_t *rules;
     uint32_t count, room;
-    bool spread;                /* some rule asks where the members are */
+    bool spread; /* some rule asks where the members are */
     double scale[SW_COLLECTIVE_COUNT];
     sw_model_table_t tables[SW_STATES][SW_COLLECTIVE_COUNT];
     sw_started_table_t started[SW_COLLECTIVE_COUNT];

@@ -8,10 +8,10 @@
 #include "model.h"
 
 typedef struct {
-    uint32_t nodes;             /* that have members */
-    uint32_t most;              /* members on the fullest node */
-    uint32_t inside[2];         /* its first and last member */
-    uint32_t across[2];         /* the first member, and one of another node,
+    uint32_t nodes;     /* that have members */
+    uint32_t most;      /* members on the fullest node */
+    uint32_t inside[2]; /* its first and last member */
+    uint32_t across[2]; /* the first member, and one of another node,
                                  * if there is one */
 } sw_spread_t;
 

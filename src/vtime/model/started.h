@@ -26,8 +26,8 @@
 
 typedef struct {
     uint64_t bytes;
-    double start, shared, own;      /* in parts of T         */
-    double aside, held;             /* from 0 to 1           */
+    double start, shared, own; /* in parts of T */
+    double aside, held;        /* from 0 to 1 */
 } sw_started_point_t;
 
 /* Its points, sorted by bytes. */

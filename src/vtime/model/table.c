@@ -79,9 +79,8 @@ static times_t row(const sw_model_table_t *t, size_t first, size_t end,
         return (times_t){(double)q->waiting, (double)q->leaving};
     p = q - 1;
     double x = (double)bytes, x0 = (double)p->bytes, x1 = (double)q->bytes;
-    return (times_t){
-        beyond(x, x0, x1, (double)p->waiting, (double)q->waiting),
-        beyond(x, x0, x1, (double)p->leaving, (double)q->leaving)};
+    return (times_t){beyond(x, x0, x1, (double)p->waiting, (double)q->waiting),
+                     beyond(x, x0, x1, (double)p->leaving, (double)q->leaving)};
 }
 
 static double weight(bool blocks, uint32_t n)
@@ -110,8 +109,8 @@ void sw_table_at(const sw_model_table_t *t, bool blocks, uint32_t n,
     } else {
         size_t nearest = above < end ? above : below;
         r = row(t, nearest, above < end ? end : above, bytes);
-        double factor =
-            weight(blocks, n) / weight(blocks, t->points[nearest].ranks);
+        double factor = weight(blocks, n) /
+                        weight(blocks, t->points[nearest].ranks);
         r.waiting *= factor;
         r.leaving *= factor;
     }

@@ -14,7 +14,7 @@
 
 #include "words.h"
 
-enum { SW_WARMTHS = 12 };           /* up to 7 bytes, 63, 511, ... */
+enum { SW_WARMTHS = 12 }; /* up to 7 bytes, 63, 511, ... */
 
 typedef struct {
     sw_ps_t computed;

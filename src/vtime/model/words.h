@@ -17,7 +17,7 @@
 
 bool sw_words_integer(const char *word, uint64_t *value);
 bool sw_words_real(const char *word, double most, double *value);
-bool sw_words_time(const char *word, sw_ps_t *ps);      /* of ns */
+bool sw_words_time(const char *word, sw_ps_t *ps); /* of ns */
 bool sw_words_rate(const char *word, double *ps_a_byte);
 
 /* To the ps; SW_PS_MOST where it were more. */

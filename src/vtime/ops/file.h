@@ -45,8 +45,8 @@ uint64_t sw_op_count(const sw_op_file_t *file);
 const char *sw_op_note(const sw_op_file_t *file);
 /* The i-th context by number: its members, to be freed; NULL: no memory. */
 uint32_t sw_op_context_count(const sw_op_file_t *file);
-uint32_t *sw_op_context(const sw_op_file_t *file, uint32_t i,
-                        uint32_t *number, uint32_t *n);
+uint32_t *sw_op_context(const sw_op_file_t *file, uint32_t i, uint32_t *number,
+                        uint32_t *n);
 /* Sections that have names. */
 const sw_sections_t *sw_op_sections(const sw_op_file_t *file);
 /* A source that reads from it. A damaged part ends its rank early, and the file

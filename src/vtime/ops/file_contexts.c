@@ -47,8 +47,8 @@ static bool read_context(sw_op_file_t *f, sw_cursor_t *c, uint32_t *seen,
     if (!*memory)
         return false;
     sw_op_context_t *context = &f->contexts[f->context_count++];
-    *context = (sw_op_context_t){.number = (uint32_t)number, .n = (uint32_t)n,
-                           .run = f->run_count};
+    *context = (sw_op_context_t){
+        .number = (uint32_t)number, .n = (uint32_t)n, .run = f->run_count};
     while (n) {
         uint64_t from = sw_varint(c), count = sw_varint(c);
         int64_t step = count > 1 ? sw_varint_signed(c) : 1;
@@ -57,8 +57,7 @@ static bool read_context(sw_op_file_t *f, sw_cursor_t *c, uint32_t *seen,
             return false;
         for (uint64_t i = 0; i < count; i++) {
             int64_t rank = (int64_t)from + (int64_t)i * step;
-            if (rank < 0 || rank >= f->ranks ||
-                seen[rank] == f->context_count)
+            if (rank < 0 || rank >= f->ranks || seen[rank] == f->context_count)
                 return false;
             seen[rank] = f->context_count;
         }
@@ -67,7 +66,7 @@ static bool read_context(sw_op_file_t *f, sw_cursor_t *c, uint32_t *seen,
         if (!*memory)
             return false;
         f->runs[f->run_count++] = (sw_op_run_t){(uint32_t)from, (uint32_t)count,
-                                          step};
+                                                step};
         context->runs++;
         n -= count;
     }
@@ -104,13 +103,12 @@ bool sw_op_read_contexts(sw_op_file_t *f)
     return memory;
 }
 
-const sw_op_context_t *sw_op_context_of(const sw_op_file_t *f,
-                                        uint32_t number)
+const sw_op_context_t *sw_op_context_of(const sw_op_file_t *f, uint32_t number)
 {
     sw_op_context_t key = {.number = number};
-    return f->context_count
-         ? bsearch(&key, f->contexts, f->context_count, sizeof key, by_number)
-         : NULL;
+    return f->context_count ? bsearch(&key, f->contexts, f->context_count,
+                                      sizeof key, by_number)
+                            : NULL;
 }
 
 bool sw_op_is_member(const sw_op_file_t *f, uint32_t number, uint32_t rank)

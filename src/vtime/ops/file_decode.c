@@ -46,8 +46,7 @@ static bool read_message(sw_op_file_t *f, sw_op_cursor_t *at, sw_cursor_t *c,
         good &= op->peer >= 0 && tag >= 0;
     return good && tag >= -1 && tag <= INT32_MAX &&
            bytes <= SW_OPFILE_BYTES_MOST &&
-           flags <= (SW_SEND_SYNCHRONOUS | SW_SEND_BUFFERED |
-                     SW_SEND_GIVEN) &&
+           flags <= (SW_SEND_SYNCHRONOUS | SW_SEND_BUFFERED | SW_SEND_GIVEN) &&
            known(f, at, rank, context);
 }
 
@@ -90,8 +89,9 @@ static bool read_window(sw_op_file_t *f, sw_op_cursor_t *at, sw_cursor_t *c,
     op->context = (uint32_t)context;
     op->flags = (uint16_t)flags;
     return good && what < SW_WINDOW_COUNT &&
-           flags <= (what == SW_WINDOW_MAKE ? (SW_WINDOW_SEEN |
-                                               SW_WINDOW_ALLOCATED) : 1) &&
+           flags <= (what == SW_WINDOW_MAKE
+                         ? (SW_WINDOW_SEEN | SW_WINDOW_ALLOCATED)
+                         : 1) &&
            op->bytes <= SW_OPFILE_BYTES_MOST && known(f, at, rank, context);
 }
 
@@ -101,10 +101,8 @@ static bool read_shape(sw_op_file_t *f, sw_op_cursor_t *at, sw_cursor_t *c,
     if (sw_opfile_message(op->kind))
         return read_message(f, at, c, rank, op);
     switch (op->kind) {
-    case SW_OP_COLLECTIVE:
-        return read_collective(f, at, c, rank, op);
-    case SW_OP_WINDOW:
-        return read_window(f, at, c, rank, op);
+    case SW_OP_COLLECTIVE: return read_collective(f, at, c, rank, op);
+    case SW_OP_WINDOW: return read_window(f, at, c, rank, op);
     case SW_OP_SELECT: {
         uint64_t what = sw_varint(c);
         op->what = (uint8_t)what;
@@ -116,9 +114,7 @@ static bool read_shape(sw_op_file_t *f, sw_op_cursor_t *at, sw_cursor_t *c,
         op->tag = (int32_t)before;
         return what <= SW_THREAD_NEEDS && before <= INT32_MAX;
     }
-    default:
-        op->bytes = sw_varint(c);
-        return op->bytes <= SW_SECTION_MOST;
+    default: op->bytes = sw_varint(c); return op->bytes <= SW_SECTION_MOST;
     }
 }
 
@@ -158,8 +154,9 @@ bool sw_op_decode(sw_op_file_t *f, sw_op_cursor_t *at, uint32_t rank,
         }
     }
     if (request != SW_OPFILE_NONE) {
-        int64_t by = request == SW_OPFILE_NEXT ? 1
-                   : request == SW_OPFILE_SAME ? 0 : sw_varint_signed(&c);
+        int64_t by = request == SW_OPFILE_NEXT   ? 1
+                     : request == SW_OPFILE_SAME ? 0
+                                                 : sw_varint_signed(&c);
         int64_t n = (int64_t)at->request + by;
         if (by > UINT32_MAX || by < -(int64_t)UINT32_MAX || n <= 0 ||
             n > UINT32_MAX)

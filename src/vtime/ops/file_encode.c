@@ -43,8 +43,8 @@ bool sw_op_write_context(sw_op_writer_t *w, uint32_t number, uint32_t n,
         to = sw_opfile_varint(to, members[i]);
         to = sw_opfile_varint(to, run);
         if (run > 1)
-            to = sw_opfile_varint(to, sw_opfile_signed(
-                (int64_t)members[i + 1] - members[i]));
+            to = sw_opfile_varint(
+                to, sw_opfile_signed((int64_t)members[i + 1] - members[i]));
     }
     b->used = (uint32_t)(to - b->at);
     b->operations++;
@@ -98,13 +98,11 @@ static unsigned char *shape(unsigned char *to, uint32_t rank,
         to = sw_opfile_varint(to, sw_opfile_peer(op->peer, rank));
         to = sw_opfile_varint(to, op->bytes);
         return sw_opfile_varint(to, op->flags);
-    case SW_OP_SELECT:
-        return sw_opfile_varint(to, op->what);
+    case SW_OP_SELECT: return sw_opfile_varint(to, op->what);
     case SW_OP_THREAD:
         to = sw_opfile_varint(to, op->what);
         return sw_opfile_varint(to, (uint64_t)op->tag);
-    default:    /* SW_OP_SECTION */
-        return sw_opfile_varint(to, op->bytes);
+    default: /* SW_OP_SECTION */ return sw_opfile_varint(to, op->bytes);
     }
 }
 
@@ -128,8 +126,7 @@ static bool can_be(const sw_op_writer_t *w, uint32_t rank, const sw_vop_t *op)
 {
     return rank < w->ranks && op->kind >= SW_OP_COMPUTE &&
            (op->kind <= SW_OP_THREAD || op->kind == SW_OP_WINDOW) &&
-           op->time >= 0 &&
-           op->time <= SW_OPFILE_TIME_MOST &&
+           op->time >= 0 && op->time <= SW_OPFILE_TIME_MOST &&
            op->bytes <= SW_OPFILE_BYTES_MOST &&
            op->sent <= SW_OPFILE_BYTES_MOST &&
            op->received <= SW_OPFILE_BYTES_MOST && op->peer >= -1 &&
@@ -162,8 +159,7 @@ bool sw_op_write(sw_op_writer_t *w, uint32_t rank, const sw_vop_t *op)
             *head |= SW_OPFILE_ASLEEP;
         /* Most are whole ns. */
         bool whole = op->time % SW_PS_PER_NS == 0;
-        uint64_t time = (uint64_t)(whole ? op->time / SW_PS_PER_NS
-                                         : op->time);
+        uint64_t time = (uint64_t)(whole ? op->time / SW_PS_PER_NS : op->time);
         to = sw_opfile_varint(to, time << 1 | !whole);
     } else if (sw_opfile_shaped(op->kind)) {
         unsigned char *end = shape(to, rank, op);
@@ -179,8 +175,8 @@ bool sw_op_write(sw_op_writer_t *w, uint32_t rank, const sw_vop_t *op)
         }
     }
     if (request == SW_OPFILE_OTHER)
-        to = sw_opfile_varint(to, sw_opfile_signed((int64_t)op->request -
-                                                   b->request));
+        to = sw_opfile_varint(
+            to, sw_opfile_signed((int64_t)op->request - b->request));
     if (op->request)
         b->request = op->request;
     b->used = (uint32_t)(to - b->at);

@@ -58,14 +58,17 @@ static bool read_tail(sw_op_file_t *f, const char *path, char *why,
         return wrong(why, why_size, "%s is no file of operations", path);
     uint32_t version = sw_opfile_4(f->map + 8);
     if (version != SW_OPFILE_VERSION)
-        return wrong(why, why_size, "%s has version %u of the format; this "
-                     "Straightway reads version %u", path, version,
-                     SW_OPFILE_VERSION);
+        return wrong(why, why_size,
+                     "%s has version %u of the format; this "
+                     "Straightway reads version %u",
+                     path, version, SW_OPFILE_VERSION);
     const unsigned char *tail = f->map + f->size - SW_OPFILE_TAIL;
     if (f->size < SW_OPFILE_HEAD + SW_OPFILE_TAIL ||
         memcmp(tail + SW_OPFILE_TAIL - 8, SW_OPFILE_END, 8))
-        return wrong(why, why_size, "%s is cut short: its end is not there; "
-                     "make it again", path);
+        return wrong(why, why_size,
+                     "%s is cut short: its end is not there; "
+                     "make it again",
+                     path);
     uint64_t at = sw_opfile_8(tail), room = f->size - SW_OPFILE_TAIL;
     f->parts = sw_opfile_8(tail + 8);
     f->operations = sw_opfile_8(tail + 16);
@@ -77,12 +80,13 @@ static bool read_tail(sw_op_file_t *f, const char *path, char *why,
                 f->ranks && f->ranks <= INT32_MAX && f->parts <= most &&
                 at >= SW_OPFILE_HEAD && at <= room &&
                 room - at == ((uint64_t)f->ranks + 2) * 8 +
-                    f->parts * SW_OPFILE_ENTRY + note &&
-                sw_crc32(0, f->map + at, room - at) ==
-                    sw_opfile_4(tail + 32);
+                                 f->parts * SW_OPFILE_ENTRY + note &&
+                sw_crc32(0, f->map + at, room - at) == sw_opfile_4(tail + 32);
     if (!good)
-        return wrong(why, why_size, "%s is damaged: its index is not as it "
-                     "was written; make it again", path);
+        return wrong(why, why_size,
+                     "%s is damaged: its index is not as it "
+                     "was written; make it again",
+                     path);
     f->data_end = at;
     f->first = f->map + at;
     f->entries = f->first + ((uint64_t)f->ranks + 2) * 8;
@@ -91,8 +95,10 @@ static bool read_tail(sw_op_file_t *f, const char *path, char *why,
     good &= sw_op_first_part(f, 0) == 0 &&
             sw_op_first_part(f, (uint64_t)f->ranks + 1) == f->parts;
     if (!good)
-        return wrong(why, why_size, "%s is damaged: its index contradicts "
-                     "itself; make it again", path);
+        return wrong(why, why_size,
+                     "%s is damaged: its index contradicts "
+                     "itself; make it again",
+                     path);
     f->note = malloc((size_t)note + 1);
     if (!f->note)
         return wrong(why, why_size, "no memory for %s", path);

@@ -21,10 +21,10 @@ typedef struct {
 
 typedef struct {
     const unsigned char *part, *at, *end;
-    uint64_t next;              /* part */
-    sw_ps_t time;               /* computed so far, and the last thing known */
-    uint32_t request, context;  /* to be right, besides the world            */
-    uint32_t left;              /* operations of this part                   */
+    uint64_t next;             /* part */
+    sw_ps_t time;              /* computed so far, and the last thing known */
+    uint32_t request, context; /* to be right, besides the world */
+    uint32_t left;             /* operations of this part */
 } sw_op_cursor_t;
 
 struct sw_op_file {
@@ -35,7 +35,7 @@ struct sw_op_file {
     const unsigned char *first, *entries;
     char *note;
     sw_op_cursor_t *cursors;
-    sw_op_context_t *contexts;        /* by number */
+    sw_op_context_t *contexts; /* by number */
     uint32_t context_count, context_room;
     sw_op_run_t *runs;
     sw_sections_t sections;
@@ -55,8 +55,7 @@ const unsigned char *sw_op_load(const sw_op_file_t *f, uint64_t part,
 /* All but those of damaged parts; false: no memory. */
 bool sw_op_read_contexts(sw_op_file_t *f);
 /* NULL: no context has that number. */
-const sw_op_context_t *sw_op_context_of(const sw_op_file_t *f,
-                                        uint32_t number);
+const sw_op_context_t *sw_op_context_of(const sw_op_file_t *f, uint32_t number);
 bool sw_op_is_member(const sw_op_file_t *f, uint32_t number, uint32_t rank);
 
 /* The operation that a cursor is at; false: it is none. */

@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define BUFFERS ((uint64_t)128 << 20)   /* bytes, of all ranks together */
+#define BUFFERS ((uint64_t)128 << 20) /* bytes, of all ranks together */
 #define FEW 2048u
 #define MANY (64u << 10)
 #define OUT ((size_t)1 << 20)
@@ -77,8 +77,10 @@ static bool part(sw_op_writer_t *w, uint32_t rank)
     sw_op_buffer_t *b = &w->buffers[rank];
     if (!b->used)
         return !w->error;
-    sw_op_entry_t entry = {.offset = w->written, .rank = rank,
-                           .length = b->used, .operations = b->operations,
+    sw_op_entry_t entry = {.offset = w->written,
+                           .rank = rank,
+                           .length = b->used,
+                           .operations = b->operations,
                            .crc = sw_crc32(0, b->at, b->used)};
     if (!new_entry(w, &entry) || !put(w, b->at, b->used))
         return false;

@@ -7,12 +7,12 @@
 
 #include "opfile_format.h"
 
-#define SW_OPFILE_SHAPES 64u    /* remembered by a rank */
+#define SW_OPFILE_SHAPES 64u /* remembered by a rank */
 
 typedef struct {
     unsigned char *at;
     uint32_t used, room, operations, request;
-    uint16_t shapes[SW_OPFILE_SHAPES];  /* where one begins, and 1 */
+    uint16_t shapes[SW_OPFILE_SHAPES]; /* where one begins, and 1 */
 } sw_op_buffer_t;
 
 typedef struct {
@@ -23,8 +23,8 @@ typedef struct {
 struct sw_op_writer {
     char *path, *draft, *note;
     int fd, error;
-    uint32_t ranks, most;       /* bytes of a part, at most */
-    sw_op_buffer_t *buffers;    /* the last is the contexts' */
+    uint32_t ranks, most;    /* bytes of a part, at most */
+    sw_op_buffer_t *buffers; /* the last is the contexts' */
     sw_op_entry_t *entries;
     uint32_t entry_count, entry_room;
     uint64_t operations, written;

@@ -10,9 +10,9 @@
 
 typedef struct {
     bool threaded;
-    bool waits;                 /* for REQUEST, before it does this: */
+    bool waits; /* for REQUEST, before it does this: */
     bool has_next;
-    bool ends;                  /* ... or ends */
+    bool ends; /* ... or ends */
     sw_vop_t next;
 } rank_t;
 

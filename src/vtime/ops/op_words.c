@@ -65,8 +65,9 @@ static void put_window(text_t *to, const sw_vop_t *op)
     if (op->what == SW_WINDOW_MAKE && op->flags & SW_WINDOW_ALLOCATED)
         put(to, " allocated");
     if (op->flags & 1)
-        put(to, op->what == SW_WINDOW_FLUSH ? " local"
-                : op->what == SW_WINDOW_MAKE ? " seen" : " exclusive");
+        put(to, op->what == SW_WINDOW_FLUSH  ? " local"
+                : op->what == SW_WINDOW_MAKE ? " seen"
+                                             : " exclusive");
 }
 
 void sw_op_words(const sw_vop_t *op, char *words, size_t room)
@@ -78,17 +79,12 @@ void sw_op_words(const sw_vop_t *op, char *words, size_t room)
         put(to, "compute %lld.%03lld", (long long)(op->time / 1000),
             (long long)(op->time % 1000));
         break;
-    case SW_OP_SEND:
-        put_message(to, op, "send", "to");
-        break;
-    case SW_OP_RECV:
-        put_message(to, op, "receive", "from");
-        break;
+    case SW_OP_SEND: put_message(to, op, "send", "to"); break;
+    case SW_OP_RECV: put_message(to, op, "receive", "from"); break;
     case SW_OP_COLLECTIVE:
         put(to, "%s %llu sent %llu received %llu",
             sw_collective_names[op->what], (unsigned long long)op->bytes,
-            (unsigned long long)op->sent,
-            (unsigned long long)op->received);
+            (unsigned long long)op->sent, (unsigned long long)op->received);
         if (op->peer >= 0)
             put(to, " root %d", op->peer);
         if (op->tag)
@@ -96,15 +92,9 @@ void sw_op_words(const sw_vop_t *op, char *words, size_t room)
         if (op->context)
             put(to, " context %u", op->context);
         break;
-    case SW_OP_WINDOW:
-        put_window(to, op);
-        break;
-    case SW_OP_WAIT:
-        put(to, "wait");
-        break;
-    case SW_OP_DROP:
-        put(to, "drop");
-        break;
+    case SW_OP_WINDOW: put_window(to, op); break;
+    case SW_OP_WAIT: put(to, "wait"); break;
+    case SW_OP_DROP: put(to, "drop"); break;
     case SW_OP_SECTION:
         if (op->bytes)
             put(to, "section %llu", (unsigned long long)op->bytes);
@@ -113,21 +103,23 @@ void sw_op_words(const sw_vop_t *op, char *words, size_t room)
         break;
     case SW_OP_THREAD:
         if (op->what == SW_THREAD_GRAPH || op->what == SW_THREAD_NEEDS) {
-            put(to, op->what == SW_THREAD_GRAPH ? "partial order"
-                    : op->request == SW_NEEDS_BEGUN
+            put(to,
+                op->what == SW_THREAD_GRAPH ? "partial order"
+                : op->request == SW_NEEDS_BEGUN
                     ? "needs the beginning of %d before"
-                    : "needs %d before", op->tag);
+                    : "needs %d before",
+                op->tag);
             break;
         }
-        put(to, op->what == SW_THREAD_GOES ? "thread %u"
-                : op->what == SW_THREAD_AFTER ? "after thread %u"
-                : "thread %u ends", op->request);
+        put(to,
+            op->what == SW_THREAD_GOES    ? "thread %u"
+            : op->what == SW_THREAD_AFTER ? "after thread %u"
+                                          : "thread %u ends",
+            op->request);
         if (op->what == SW_THREAD_AFTER && op->tag)
             put(to, " but %d", op->tag);
         break;
-    default:
-        put(to, "asks (kind %u)", op->kind);
-        break;
+    default: put(to, "asks (kind %u)", op->kind); break;
     }
     if (op->kind != SW_OP_THREAD)
         put_request(to, op);

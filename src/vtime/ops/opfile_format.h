@@ -28,19 +28,19 @@
 #define SW_OPFILE_MAGIC "\x89SWOPS\r\n"
 #define SW_OPFILE_END "SWOPEND\n"
 #define SW_OPFILE_VERSION 1u
-#define SW_OPFILE_HEAD 16u      /* bytes: of the file's head,     */
-#define SW_OPFILE_TAIL 64u      /* of its tail,                   */
-#define SW_OPFILE_ENTRY 24u     /* and of a part in the index     */
+#define SW_OPFILE_HEAD 16u  /* bytes: of the file's head, */
+#define SW_OPFILE_TAIL 64u  /* of its tail, */
+#define SW_OPFILE_ENTRY 24u /* and of a part in the index */
 #define SW_OPFILE_PART_MOST ((uint32_t)64 << 20)
 
 /* The head byte: the kind in the lowest four bits. */
 #define SW_OPFILE_KIND 0x0fu
 #define SW_OPFILE_WINDOW 0u     /* SW_OP_WINDOW: no other kind is 0 */
-#define SW_OPFILE_AGAIN 0x10u   /* the shape: so far back   */
-#define SW_OPFILE_REQUEST 0x60u /* which of these:          */
-#define SW_OPFILE_NONE 0x00u    /*   0                      */
-#define SW_OPFILE_NEXT 0x20u    /*   the last one and 1     */
-#define SW_OPFILE_SAME 0x40u    /*   the last one           */
+#define SW_OPFILE_AGAIN 0x10u   /* the shape: so far back */
+#define SW_OPFILE_REQUEST 0x60u /* which of these: */
+#define SW_OPFILE_NONE 0x00u    /*   0 */
+#define SW_OPFILE_NEXT 0x20u    /*   the last one and 1 */
+#define SW_OPFILE_SAME 0x40u    /*   the last one */
 #define SW_OPFILE_OTHER 0x60u   /*   the difference follows */
 #define SW_OPFILE_ASLEEP 0x80u  /* of computing: SW_COMPUTE_ASLEEP */
 
@@ -49,7 +49,7 @@
 
 /* What can be right. */
 #define SW_OPFILE_BYTES_MOST ((uint64_t)1 << 48)
-#define SW_OPFILE_TIME_MOST ((sw_ps_t)1 << 61)  /* of a rank in all */
+#define SW_OPFILE_TIME_MOST ((sw_ps_t)1 << 61) /* of a rank in all */
 
 /* Bytes of a shape, at most: kind, and seven varints. */
 #define SW_OPFILE_SHAPE_MOST 64u
@@ -74,8 +74,7 @@ static inline unsigned char *sw_opfile_put4(unsigned char *to, uint32_t n)
 
 static inline unsigned char *sw_opfile_put8(unsigned char *to, uint64_t n)
 {
-    return sw_opfile_put4(sw_opfile_put4(to, (uint32_t)n),
-                          (uint32_t)(n >> 32));
+    return sw_opfile_put4(sw_opfile_put4(to, (uint32_t)n), (uint32_t)(n >> 32));
 }
 
 static inline unsigned char *sw_opfile_varint(unsigned char *to, uint64_t n)

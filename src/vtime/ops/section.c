@@ -13,7 +13,7 @@ static uint64_t hash(const char *name, size_t n)
     uint64_t h = 14695981039346656037u;
     for (size_t i = 0; i < n; i++)
         h = (h ^ (unsigned char)name[i]) * 1099511628211u;
-    return h >> 1;              /* no key is UINT64_MAX */
+    return h >> 1; /* no key is UINT64_MAX */
 }
 
 static bool is(const sw_sections_t *s, uint64_t number, const char *name,

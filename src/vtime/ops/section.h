@@ -12,12 +12,12 @@
 #include "op.h"
 #include "vtime/base/lookup.h"
 
-#define SW_SECTION_NAME 1024u       /* bytes of a name, at most, and the 0 */
+#define SW_SECTION_NAME 1024u /* bytes of a name, at most, and the 0 */
 
 typedef struct {
-    char **names;               /* from 1; NULL: it has none */
-    uint32_t count, room;       /* count: the highest number */
-    sw_lookup_t numbers;        /* by the hash of the name   */
+    char **names;         /* from 1; NULL: it has none */
+    uint32_t count, room; /* count: the highest number */
+    sw_lookup_t numbers;  /* by the hash of the name */
 } sw_sections_t;
 
 /* The number of a name, which becomes known if it is not. 0: no memory, or too

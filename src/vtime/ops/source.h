@@ -8,23 +8,23 @@
 #include "op.h"
 
 typedef enum {
-    SW_SOURCE_OP,       /* here it is                                   */
-    SW_SOURCE_LATER,    /* the rank computes, or waits for an answer    */
-    SW_SOURCE_END,      /* it is over                                   */
+    SW_SOURCE_OP,    /* here it is */
+    SW_SOURCE_LATER, /* the rank computes, or waits for an answer */
+    SW_SOURCE_END,   /* it is over */
 } sw_source_state_t;
 
 /* The answer to a rank that asked (CLOCK, SELECT, PROBE, IPROBE, CHOOSE). */
 typedef struct {
-    sw_ps_t clock;      /* the rank's time, after the operation */
-    sw_ps_t until;      /* what was not found will not be there before
+    sw_ps_t clock; /* the rank's time, after the operation */
+    sw_ps_t until; /* what was not found will not be there before
                          * (SW_PS_NEVER: as far as is known, never) */
     bool found;
-    uint32_t count;             /* SELECT: how many are complete        */
-    const uint32_t *which;      /* their places in the list, from 0, in
-                                 * the order in which they came to be   */
-    int32_t peer, tag;          /* PROBE, IPROBE, CHOOSE: the message; a
-                                 * peer below 0: let the host decide    */
-    uint32_t thread;            /* that asked                           */
+    uint32_t count;        /* SELECT: how many are complete */
+    const uint32_t *which; /* their places in the list, from 0, in
+                                 * the order in which they came to be */
+    int32_t peer, tag;     /* PROBE, IPROBE, CHOOSE: the message; a
+                                 * peer below 0: let the host decide */
+    uint32_t thread;       /* that asked */
     uint64_t bytes;
 } sw_op_answer_t;
 

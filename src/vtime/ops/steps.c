@@ -22,8 +22,10 @@ void sw_steps_rewind(sw_steps_t *s)
     for (uint32_t i = 0; i < s->ranks; i++) {
         sw_stepper_t *r = &s->rank[i];
         sw_lookup_clear(&r->begun);
-        *r = (sw_stepper_t){.begun = r->begun, .run = r->run,
-                            .room = r->room, .changes = r->changes,
+        *r = (sw_stepper_t){.begun = r->begun,
+                            .run = r->run,
+                            .room = r->room,
+                            .changes = r->changes,
                             .change_room = r->change_room};
     }
 }
@@ -47,11 +49,13 @@ static bool ends_request(const sw_vop_t *op)
 static bool matters(const sw_vop_t *op)
 {
     switch (op->kind) {
-    case SW_OP_SEND: case SW_OP_RECV: case SW_OP_COLLECTIVE: case SW_OP_WAIT:
-    case SW_OP_DROP: case SW_OP_WINDOW:
-        return true;
-    default:
-        return false;
+    case SW_OP_SEND:
+    case SW_OP_RECV:
+    case SW_OP_COLLECTIVE:
+    case SW_OP_WAIT:
+    case SW_OP_DROP:
+    case SW_OP_WINDOW: return true;
+    default: return false;
     }
 }
 
@@ -64,7 +68,7 @@ static void change(sw_steps_t *s, sw_stepper_t *r, sw_step_at_t *step,
         return;
     }
     r->changes[r->change_count++] = (sw_change_t){step->before, step->asleep,
-                                                 section};
+                                                  section};
     step->changes++;
     step->before = step->asleep = 0;
     step->section = r->section = section;

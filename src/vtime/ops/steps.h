@@ -25,13 +25,13 @@
 #include <stdio.h>
 
 typedef struct {
-    sw_vop_t op;            /* .kind 0: the end */
-    sw_ps_t before, asleep; /* computed, and slept, since the last change */
-    uint32_t change, changes;   /* of section before that: sw_steps_changes */
-    uint64_t number;        /* of the operation in the file, from 1 */
-    uint64_t begun;         /* of a wait: the step that it waits for, from 1;
+    sw_vop_t op;              /* .kind 0: the end */
+    sw_ps_t before, asleep;   /* computed, and slept, since the last change */
+    uint32_t change, changes; /* of section before that: sw_steps_changes */
+    uint64_t number;          /* of the operation in the file, from 1 */
+    uint64_t begun;           /* of a wait: the step that it waits for, from 1;
                              * 0: it is not known */
-    uint64_t section;       /* of the program; 0: none */
+    uint64_t section;         /* of the program; 0: none */
 } sw_step_at_t;
 
 /* The rank has come into another section. */
@@ -41,10 +41,10 @@ typedef struct {
 } sw_change_t;
 
 typedef struct {
-    sw_lookup_t begun;      /* request -> step */
-    sw_step_at_t *run;      /* waits in a row, and what comes behind them */
+    sw_lookup_t begun; /* request -> step */
+    sw_step_at_t *run; /* waits in a row, and what comes behind them */
     uint32_t at, count, room;
-    sw_change_t *changes;   /* of the run */
+    sw_change_t *changes; /* of the run */
     uint32_t change_count, change_room;
     uint64_t number, steps, section;
     bool over;
@@ -55,8 +55,8 @@ typedef struct {
     sw_op_source_t source;
     uint32_t ranks;
     sw_stepper_t *rank;
-    bool memory;            /* there was always some */
-    bool threads;               /* of some rank there are several */
+    bool memory;  /* there was always some */
+    bool threads; /* of some rank there are several */
 } sw_steps_t;
 
 /* False: no memory. */

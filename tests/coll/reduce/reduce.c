@@ -18,8 +18,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define fail(...)                                                   \
-    (fprintf(stderr, "%s:%d: ", __FILE__, __LINE__),                \
+#define fail(...)                                    \
+    (fprintf(stderr, "%s:%d: ", __FILE__, __LINE__), \
      fprintf(stderr, __VA_ARGS__), fputc('\n', stderr), exit(1))
 
 /* Random elements ---------------------------------------------------- */
@@ -37,10 +37,10 @@ static uint64_t draw(void)
 static double special(void)
 {
     static const double list[] = {
-        0.0, -0.0, 1.0, -1.0, INFINITY, -INFINITY, NAN, DBL_MIN, DBL_MAX,
-        -DBL_MAX, DBL_TRUE_MIN, -DBL_TRUE_MIN, FLT_MIN, FLT_MAX, -FLT_MAX,
-        FLT_TRUE_MIN, -FLT_TRUE_MIN, 65504.0, 65520.0, 0x1p-24, 0x1p-14, 1.5,
-        DBL_EPSILON, FLT_EPSILON,
+        0.0,     -0.0,    1.0,      -1.0,         INFINITY,      -INFINITY,
+        NAN,     DBL_MIN, DBL_MAX,  -DBL_MAX,     DBL_TRUE_MIN,  -DBL_TRUE_MIN,
+        FLT_MIN, FLT_MAX, -FLT_MAX, FLT_TRUE_MIN, -FLT_TRUE_MIN, 65504.0,
+        65520.0, 0x1p-24, 0x1p-14,  1.5,          DBL_EPSILON,   FLT_EPSILON,
     };
     return list[draw() % (sizeof list / sizeof *list)];
 }
@@ -48,14 +48,21 @@ static double special(void)
 /* How a test draws and compares the bytes of an element. */
 typedef enum { INTEGER, HALF, BFLOAT, FLOAT, DOUBLE, EXTENDED, QUAD } kind_t;
 
-typedef struct { kind_t kind; int size, at[2], count; } part_t;
+typedef struct {
+    kind_t kind;
+    int size, at[2], count;
+} part_t;
 
-#define PART(k, c, n) {.kind = k, .size = sizeof(c), .at = {0, sizeof(c)}, \
-                       .count = n}
-#define PAIR_OF(kv, ki, pair)                                            \
-    {{.kind = kv, .size = sizeof(((pair *)0)->value), .count = 1},       \
-     {.kind = ki, .size = sizeof(((pair *)0)->index), .count = 1,        \
-      .at = {offsetof(pair, index)}}}
+#define PART(k, c, n) \
+    {.kind = k, .size = sizeof(c), .at = {0, sizeof(c)}, .count = n}
+#define PAIR_OF(kv, ki, pair)                                           \
+    {                                                                   \
+        {.kind = kv, .size = sizeof(((pair *)0)->value), .count = 1},   \
+        {                                                               \
+            .kind = ki, .size = sizeof(((pair *)0)->index), .count = 1, \
+            .at = {offsetof(pair, index)}                               \
+        }                                                               \
+    }
 
 /* One or two groups of parts of one kind for each type. */
 static const part_t parts[SW_TYPE_COUNT][2] = {
@@ -88,8 +95,8 @@ static const part_t parts[SW_TYPE_COUNT][2] = {
     [SW_PAIR_LONG_INT] = PAIR_OF(INTEGER, INTEGER, sw_pair_long_int_t),
     [SW_PAIR_INT_INT] = PAIR_OF(INTEGER, INTEGER, sw_pair_int_int_t),
     [SW_PAIR_SHORT_INT] = PAIR_OF(INTEGER, INTEGER, sw_pair_short_int_t),
-    [SW_PAIR_LONG_DOUBLE_INT] =
-        PAIR_OF(EXTENDED, INTEGER, sw_pair_long_double_int_t),
+    [SW_PAIR_LONG_DOUBLE_INT] = PAIR_OF(EXTENDED, INTEGER,
+                                        sw_pair_long_double_int_t),
     [SW_PAIR_FLOAT_FLOAT] = PAIR_OF(FLOAT, FLOAT, sw_pair_float_float_t),
     [SW_PAIR_DOUBLE_DOUBLE] = PAIR_OF(DOUBLE, DOUBLE, sw_pair_double_double_t),
     [SW_PAIR_INT64_INT64] = PAIR_OF(INTEGER, INTEGER, sw_pair_int64_int64_t),
@@ -107,8 +114,17 @@ static void put(kind_t kind, int size, char *to)
     double d = how == 0 ? special() : (double)(int64_t)(bits % 7) - 3;
     if (kind == INTEGER) {
         static const uint64_t edge[] = {
-            0, 1, UINT64_MAX, 0x7f, 0x80, 0x7fff, 0x8000, 0x7fffffff,
-            0x80000000, INT64_MAX, 0x8000000000000000u,
+            0,
+            1,
+            UINT64_MAX,
+            0x7f,
+            0x80,
+            0x7fff,
+            0x8000,
+            0x7fffffff,
+            0x80000000,
+            INT64_MAX,
+            0x8000000000000000u,
         };
         if (how == 0)
             bits = edge[bits % 11];
@@ -133,9 +149,10 @@ static void put(kind_t kind, int size, char *to)
         float f = (float)d;
         memcpy(to, how < 2 ? (void *)&f : (void *)&bits, 4);
     } else {
-        static const uint16_t small[] = {0x3c00, 0xbc00, 0x0001, 0x8001,
-            0x0400, 0x7bff, 0x7c00, 0xfc00, 0x7e00, 0x7d01, 0, 0x8000,
-            0x3f80, 0x7f80, 0xff80, 0x0080, 0x7f7f, 0x7fc0, 0x03ff, 0x1400};
+        static const uint16_t small[] = {
+            0x3c00, 0xbc00, 0x0001, 0x8001, 0x0400, 0x7bff, 0x7c00,
+            0xfc00, 0x7e00, 0x7d01, 0,      0x8000, 0x3f80, 0x7f80,
+            0xff80, 0x0080, 0x7f7f, 0x7fc0, 0x03ff, 0x1400};
         memcpy(to, how < 2 ? (void *)&small[bits % 20] : (void *)&bits, 2);
     }
 }
@@ -183,78 +200,69 @@ static uint16_t narrow_round(double v, int digits, int emin)
 #define HALF_OF(h) narrow_value(h, 11, -14)
 #define BFLOAT_OF(h) narrow_value(h, 8, -126)
 
-#define CASES_ORDER             \
+#define CASES_ORDER                        \
     case SW_MAX: z = x > y ? x : y; break; \
     case SW_MIN: z = x < y ? x : y; break;
 
-#define REFER(T, cases)                       \
-    {                                         \
-        T x, y, z;                            \
-        memcpy(&x, a, sizeof x);              \
-        memcpy(&y, b, sizeof y);              \
-        switch (op) {                         \
-        cases                                 \
-        default: return false;                \
-        }                                     \
-        memcpy(to, &z, sizeof z);             \
-        return true;                          \
+#define REFER(T, cases)                   \
+    {                                     \
+        T x, y, z;                        \
+        memcpy(&x, a, sizeof x);          \
+        memcpy(&y, b, sizeof y);          \
+        switch (op) {                     \
+            cases default : return false; \
+        }                                 \
+        memcpy(to, &z, sizeof z);         \
+        return true;                      \
     }
 
-#define INTEGERS(T, U) REFER(T,                                     \
-    case SW_SUM:                                                    \
-        z = (T)(U)((unsigned __int128)x + (unsigned __int128)y);    \
-        break;                                                      \
-    case SW_PROD:                                                   \
-        z = (T)(U)((unsigned __int128)x * (unsigned __int128)y);    \
-        break;                                                      \
-    CASES_ORDER                                                     \
-    case SW_LAND: z = x && y; break;                                \
-    case SW_LOR: z = x || y; break;                                 \
-    case SW_LXOR: z = !x != !y; break;                              \
-    case SW_BAND: z = (T)(x & y); break;                            \
-    case SW_BOR: z = (T)(x | y); break;                             \
-    case SW_BXOR: z = (T)(x ^ y); break;)
+#define INTEGERS(T, U)                                                         \
+    REFER(T, case SW_SUM : z = (T)(U)((unsigned __int128)x +                   \
+                                      (unsigned __int128)y);                   \
+          break; case SW_PROD : z = (T)(U)((unsigned __int128)x *              \
+                                           (unsigned __int128)y);              \
+          break; CASES_ORDER case SW_LAND : z = x && y; break;                 \
+          case SW_LOR : z = x || y; break; case SW_LXOR : z = !x != !y; break; \
+          case SW_BAND : z = (T)(x & y); break; case SW_BOR : z = (T)(x | y);  \
+          break; case SW_BXOR : z = (T)(x ^ y); break;)
 
-#define LOGICALS(T) REFER(T,                                        \
-    case SW_LAND: z = x && y; break;                                \
-    case SW_LOR: z = x || y; break;                                 \
-    case SW_LXOR: z = !x != !y; break;)
+#define LOGICALS(T)                                                      \
+    REFER(T, case SW_LAND : z = x && y; break; case SW_LOR : z = x || y; \
+          break; case SW_LXOR : z = !x != !y; break;)
 
-#define FLOATS(T) REFER(T,                                          \
-    case SW_SUM: z = x + y; break;                                  \
-    case SW_PROD: z = x * y; break;                                 \
-    CASES_ORDER)
+#define FLOATS(T)                                                             \
+    REFER(T, case SW_SUM : z = x + y; break; case SW_PROD : z = x * y; break; \
+          CASES_ORDER)
 
-#define COMPLEXES(T) REFER(_Complex T,                              \
-    case SW_SUM: z = x + y; break;                                  \
-    case SW_PROD: z = x * y; break;)
+#define COMPLEXES(T)                                  \
+    REFER(_Complex T, case SW_SUM : z = x + y; break; \
+          case SW_PROD : z = x * y; break;)
 
 /* bfloat16: the float result is rounded; float16: the exact one, because the
  * kernel's rounding twice must not show. */
-#define NARROWS(value, precise, digits, emin)                           \
-    REFER(uint16_t,                                                     \
-    case SW_SUM: z = narrow_round((precise)(value(x) + value(y)),       \
-                                  digits, emin); break;                 \
-    case SW_PROD: z = narrow_round((precise)(value(x) * value(y)),      \
-                                   digits, emin); break;                \
-    case SW_MAX: z = value(x) > value(y) ? x : y; break;                \
-    case SW_MIN: z = value(x) < value(y) ? x : y; break;)
+#define NARROWS(value, precise, digits, emin)                          \
+    REFER(uint16_t, case SW_SUM : z = narrow_round(                    \
+                        (precise)(value(x) + value(y)), digits, emin); \
+          break; case SW_PROD : z = narrow_round(                      \
+                     (precise)(value(x) * value(y)), digits, emin);    \
+          break; case SW_MAX : z = value(x) > value(y) ? x : y; break; \
+          case SW_MIN : z = value(x) < value(y) ? x : y; break;)
 
-#define LOCATE(pair)                                                    \
-    {                                                                   \
-        pair x, y, z;                                                   \
-        memcpy(&x, a, sizeof x);                                        \
-        memcpy(&y, b, sizeof y);                                        \
-        if (op != SW_MAXLOC && op != SW_MINLOC)                         \
-            return false;                                               \
-        if (x.value == y.value)                                         \
-            z = x.index <= y.index ? x : y;                             \
-        else if (op == SW_MAXLOC)                                       \
-            z = x.value > y.value ? x : y;                              \
-        else                                                            \
-            z = x.value < y.value ? x : y;                              \
-        memcpy(to, &z, sizeof z);                                       \
-        return true;                                                    \
+#define LOCATE(pair)                            \
+    {                                           \
+        pair x, y, z;                           \
+        memcpy(&x, a, sizeof x);                \
+        memcpy(&y, b, sizeof y);                \
+        if (op != SW_MAXLOC && op != SW_MINLOC) \
+            return false;                       \
+        if (x.value == y.value)                 \
+            z = x.index <= y.index ? x : y;     \
+        else if (op == SW_MAXLOC)               \
+            z = x.value > y.value ? x : y;      \
+        else                                    \
+            z = x.value < y.value ? x : y;      \
+        memcpy(to, &z, sizeof z);               \
+        return true;                            \
     }
 
 /* One element. False where MPI does not define the pair. */
@@ -354,7 +362,7 @@ static bool same(sw_op_t op, sw_type_t type, const char *p, const char *q)
 /* Buffers ------------------------------------------------------------ */
 
 #define ROOM (1 << 19)
-#define MOST (ROOM / 32 - 8)        /* elements of the widest type */
+#define MOST (ROOM / 32 - 8) /* elements of the widest type */
 #define GUARD 64
 
 /* Memory between two pages that cannot be touched. */
@@ -368,7 +376,7 @@ static char *fenced(void)
     return p + SW_PAGE;
 }
 
-static char *area[3];               /* to, a, b */
+static char *area[3]; /* to, a, b */
 static char want[ROOM], kept[2][ROOM];
 
 /* Where an operand lies: ending `shift` bytes before the upper fence, or
@@ -439,10 +447,12 @@ static void check(sw_op_t op, sw_type_t type, size_t n, const size_t shift[3],
         (to != b && memcmp(b, kept[1], bytes)))
         what = "changed an input";
     if (*what) {
-        fprintf(stderr, "%s %s %s: %s: element %zu of %zu, shifts %zu %zu "
-                "%zu, aliasing %d\n", sw_isa_name(sw_reduce_isa()),
-                sw_op_name(op), sw_type_name(type), what, at, n, shift[0],
-                shift[1], shift[2], aliasing);
+        fprintf(stderr,
+                "%s %s %s: %s: element %zu of %zu, shifts %zu %zu "
+                "%zu, aliasing %d\n",
+                sw_isa_name(sw_reduce_isa()), sw_op_name(op),
+                sw_type_name(type), what, at, n, shift[0], shift[1], shift[2],
+                aliasing);
         const char *from[4] = {kept[0], kept[1], to, want};
         static const char *const name[4] = {"a", "b", "got", "want"};
         for (int k = 0; k < 4; k++) {
@@ -533,8 +543,8 @@ static void refer_line(sw_op_t op, sw_type_t type, char *const *in, int count,
 
 #define INPUTS 17
 
-static void check_many(sw_order_t order, sw_op_t op, sw_type_t type,
-                       int count, size_t n, int alias)
+static void check_many(sw_order_t order, sw_op_t op, sw_type_t type, int count,
+                       size_t n, int alias)
 {
     static char *in[INPUTS], *result;
     size_t extent = sw_type_bytes(type);
@@ -568,8 +578,9 @@ static void check_many(sw_order_t order, sw_op_t op, sw_type_t type,
     for (size_t i = 0; i < n; i++)
         if (!same(op, type, to + i * extent, want + i * extent))
             fail("%s %s of %d inputs, order %d, to is in[%d]: element %zu of "
-                 "%zu", sw_op_name(op), sw_type_name(type), count, (int)order,
-                 alias, i, n);
+                 "%zu",
+                 sw_op_name(op), sw_type_name(type), count, (int)order, alias,
+                 i, n);
     for (size_t i = 0; to == result && i < GUARD; i++)
         if ((unsigned char)result[n * extent + i] != 0xc3)
             fail("sw_reduce_many wrote beyond `to`");
@@ -591,15 +602,21 @@ static void check_orders_differ(void)
 
 static void check_all_many(void)
 {
-    static const struct { sw_op_t op; sw_type_t type; } some[] = {
-        {SW_SUM, SW_DOUBLE}, {SW_SUM, SW_FLOAT16}, {SW_MAXLOC,
-        SW_PAIR_SHORT_INT}, {SW_PROD, SW_COMPLEX_FLOAT}, {SW_SUM, SW_INT8},
+    static const struct {
+        sw_op_t op;
+        sw_type_t type;
+    } some[] = {
+        {SW_SUM, SW_DOUBLE},
+        {SW_SUM, SW_FLOAT16},
+        {SW_MAXLOC, SW_PAIR_SHORT_INT},
+        {SW_PROD, SW_COMPLEX_FLOAT},
+        {SW_SUM, SW_INT8},
         {SW_MINLOC, SW_PAIR_LONG_DOUBLE_INT},
     };
     for (size_t s = 0; s < sizeof some / sizeof *some; s++) {
         size_t block = 8192 / sw_type_bytes(some[s].type);
-        const size_t lengths[] = {0, 1, 3, block - 1, block, block + 1,
-                                  sw_min(2 * block + 5, MOST)};
+        const size_t lengths[] = {
+            0, 1, 3, block - 1, block, block + 1, sw_min(2 * block + 5, MOST)};
         for (int count = 1; count <= INPUTS; count++)
             for (size_t k = 0; k < 7; k++)
                 check_many(draw() % 4 ? SW_ORDER_TREE : SW_ORDER_LINE,
@@ -651,8 +668,7 @@ int main(void)
                 _Alignas(16) char x[32] = {0}, z[32];
                 bool have = sw_reduce_kernel((sw_op_t)op, (sw_type_t)type);
                 if (have != refer((sw_op_t)op, (sw_type_t)type, z, x, x))
-                    fail("%s %s: kernel or no kernel?",
-                         sw_op_name((sw_op_t)op),
+                    fail("%s %s: kernel or no kernel?", sw_op_name((sw_op_t)op),
                          sw_type_name((sw_type_t)type));
                 if (have) {
                     check_kernel((sw_op_t)op, (sw_type_t)type);

@@ -93,8 +93,10 @@ static void many(const char *name, at_t source, double until)
     printf("check %s: %d messages, %d wrong, %d of %d kernels\n", name, cases,
            wrong, n, SW_KERNEL_COUNT);
     if (gpu_json)
-        fprintf(gpu_json, "{\"check\": \"%s\", \"messages\": %d, "
-                "\"wrong\": %d, \"kernels\": %d}\n", name, cases, wrong, n);
+        fprintf(gpu_json,
+                "{\"check\": \"%s\", \"messages\": %d, "
+                "\"wrong\": %d, \"kernels\": %d}\n",
+                name, cases, wrong, n);
     fflush(NULL);
 }
 
@@ -123,8 +125,7 @@ void mode_check(double seconds, bool alone, int unroll)
     gpu_hear(socket, &handle, sizeof handle);
     int code = cuda.cuIpcOpenMemHandle_v2(&theirs, handle, 1);
     if (code)
-        printf("check between processes: cuIpcOpenMemHandle: error %d\n",
-               code);
+        printf("check between processes: cuIpcOpenMemHandle: error %d\n", code);
     else
         many("between processes", theirs, begin + seconds * 1e6);
 }

@@ -11,8 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-typedef uint64_t at_t;          /* an address on the device */
-typedef void *handle_t;         /* context, module, function, stream, event */
+typedef uint64_t at_t;  /* an address on the device */
+typedef void *handle_t; /* context, module, function, stream, event */
 
 typedef struct {
     char reserved[64];
@@ -70,74 +70,74 @@ enum { DEVICE_MEMORY = 2 };
 enum { NO_TIMING = 2, INTERPROCESS = 4 };
 enum { REGISTER_PORTABLE = 1, REGISTER_DEVICE_MAP = 2, REGISTER_READ_ONLY = 8 };
 
-#define CUDA_CALLS(F)                                                         \
-    F(cuInit, (unsigned))                                                     \
-    F(cuDriverGetVersion, (int *))                                            \
-    F(cuDeviceGet, (int *, int))                                              \
-    F(cuDeviceGetName, (char *, int, int))                                    \
-    F(cuDeviceGetAttribute, (int *, int, int))                                \
-    F(cuDevicePrimaryCtxRetain, (handle_t *, int))                            \
-    F(cuDevicePrimaryCtxGetState, (int, unsigned *, int *))                   \
-    F(cuCtxSetCurrent, (handle_t))                                            \
-    F(cuCtxGetCurrent, (handle_t *))                                          \
-    F(cuCtxGetDevice, (int *))                                                \
-    F(cuCtxSynchronize, (void))                                               \
-    F(cuModuleLoad, (handle_t *, const char *))                               \
-    F(cuModuleLoadData, (handle_t *, const void *))                           \
-    F(cuModuleGetFunction, (handle_t *, handle_t, const char *))              \
-    F(cuModuleUnload, (handle_t))                                             \
-    F(cuOccupancyMaxActiveBlocksPerMultiprocessor,                            \
-      (int *, handle_t, int, size_t))                                         \
-    F(cuLaunchKernel, (handle_t, unsigned, unsigned, unsigned, unsigned,      \
-                       unsigned, unsigned, unsigned, handle_t, void **,       \
-                       void **))                                              \
-    F(cuMemAlloc_v2, (at_t *, size_t))                                        \
-    F(cuMemFree_v2, (at_t))                                                   \
-    F(cuMemAllocManaged, (at_t *, size_t, unsigned))                          \
-    F(cuMemAllocAsync, (at_t *, size_t, handle_t))                            \
-    F(cuMemFreeAsync, (at_t, handle_t))                                       \
-    F(cuMemHostAlloc, (void **, size_t, unsigned))                            \
-    F(cuMemFreeHost, (void *))                                                \
-    F(cuMemHostRegister_v2, (void *, size_t, unsigned))                       \
-    F(cuMemHostUnregister, (void *))                                          \
-    F(cuMemHostGetDevicePointer_v2, (at_t *, void *, unsigned))               \
-    F(cuMemGetAddressRange_v2, (at_t *, size_t *, at_t))                      \
-    F(cuMemcpyHtoD_v2, (at_t, const void *, size_t))                          \
-    F(cuMemcpyDtoH_v2, (void *, at_t, size_t))                                \
-    F(cuMemcpyDtoD_v2, (at_t, at_t, size_t))                                  \
-    F(cuMemcpyHtoDAsync_v2, (at_t, const void *, size_t, handle_t))           \
-    F(cuMemcpyDtoHAsync_v2, (void *, at_t, size_t, handle_t))                 \
-    F(cuMemcpyDtoDAsync_v2, (at_t, at_t, size_t, handle_t))                   \
-    F(cuMemcpy2DAsync_v2, (const plane_copy_t *, handle_t))                   \
-    F(cuMemcpy3DAsync_v2, (const cube_copy_t *, handle_t))                    \
-    F(cuMemsetD8_v2, (at_t, unsigned char, size_t))                           \
-    F(cuMemsetD8Async, (at_t, unsigned char, size_t, handle_t))               \
-    F(cuStreamCreate, (handle_t *, unsigned))                                 \
-    F(cuStreamSynchronize, (handle_t))                                        \
-    F(cuStreamQuery, (handle_t))                                              \
-    F(cuStreamWaitEvent, (handle_t, handle_t, unsigned))                      \
-    F(cuEventCreate, (handle_t *, unsigned))                                  \
-    F(cuEventRecord, (handle_t, handle_t))                                    \
-    F(cuEventQuery, (handle_t))                                               \
-    F(cuEventSynchronize, (handle_t))                                         \
-    F(cuEventElapsedTime, (float *, handle_t, handle_t))                      \
-    F(cuEventDestroy_v2, (handle_t))                                          \
-    F(cuPointerGetAttribute, (void *, int, at_t))                             \
-    F(cuPointerGetAttributes, (unsigned, int *, void **, at_t))               \
-    F(cuPointerSetAttribute, (const void *, int, at_t))                       \
-    F(cuIpcGetMemHandle, (ipc_t *, at_t))                                     \
-    F(cuIpcOpenMemHandle_v2, (at_t *, ipc_t, unsigned))                       \
-    F(cuIpcCloseMemHandle, (at_t))                                            \
-    F(cuIpcGetEventHandle, (ipc_t *, handle_t))                               \
-    F(cuIpcOpenEventHandle, (handle_t *, ipc_t))                              \
-    F(cuMemGetAllocationGranularity, (size_t *, const allocation_t *, int))   \
-    F(cuMemCreate, (uint64_t *, size_t, const allocation_t *, uint64_t))      \
-    F(cuMemAddressReserve, (at_t *, size_t, size_t, at_t, uint64_t))          \
-    F(cuMemMap, (at_t, size_t, size_t, uint64_t, uint64_t))                   \
-    F(cuMemSetAccess, (at_t, size_t, const access_t *, size_t))               \
+#define CUDA_CALLS(F)                                                        \
+    F(cuInit, (unsigned))                                                    \
+    F(cuDriverGetVersion, (int *))                                           \
+    F(cuDeviceGet, (int *, int))                                             \
+    F(cuDeviceGetName, (char *, int, int))                                   \
+    F(cuDeviceGetAttribute, (int *, int, int))                               \
+    F(cuDevicePrimaryCtxRetain, (handle_t *, int))                           \
+    F(cuDevicePrimaryCtxGetState, (int, unsigned *, int *))                  \
+    F(cuCtxSetCurrent, (handle_t))                                           \
+    F(cuCtxGetCurrent, (handle_t *))                                         \
+    F(cuCtxGetDevice, (int *))                                               \
+    F(cuCtxSynchronize, (void))                                              \
+    F(cuModuleLoad, (handle_t *, const char *))                              \
+    F(cuModuleLoadData, (handle_t *, const void *))                          \
+    F(cuModuleGetFunction, (handle_t *, handle_t, const char *))             \
+    F(cuModuleUnload, (handle_t))                                            \
+    F(cuOccupancyMaxActiveBlocksPerMultiprocessor,                           \
+      (int *, handle_t, int, size_t))                                        \
+    F(cuLaunchKernel,                                                        \
+      (handle_t, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, \
+       unsigned, handle_t, void **, void **))                                \
+    F(cuMemAlloc_v2, (at_t *, size_t))                                       \
+    F(cuMemFree_v2, (at_t))                                                  \
+    F(cuMemAllocManaged, (at_t *, size_t, unsigned))                         \
+    F(cuMemAllocAsync, (at_t *, size_t, handle_t))                           \
+    F(cuMemFreeAsync, (at_t, handle_t))                                      \
+    F(cuMemHostAlloc, (void **, size_t, unsigned))                           \
+    F(cuMemFreeHost, (void *))                                               \
+    F(cuMemHostRegister_v2, (void *, size_t, unsigned))                      \
+    F(cuMemHostUnregister, (void *))                                         \
+    F(cuMemHostGetDevicePointer_v2, (at_t *, void *, unsigned))              \
+    F(cuMemGetAddressRange_v2, (at_t *, size_t *, at_t))                     \
+    F(cuMemcpyHtoD_v2, (at_t, const void *, size_t))                         \
+    F(cuMemcpyDtoH_v2, (void *, at_t, size_t))                               \
+    F(cuMemcpyDtoD_v2, (at_t, at_t, size_t))                                 \
+    F(cuMemcpyHtoDAsync_v2, (at_t, const void *, size_t, handle_t))          \
+    F(cuMemcpyDtoHAsync_v2, (void *, at_t, size_t, handle_t))                \
+    F(cuMemcpyDtoDAsync_v2, (at_t, at_t, size_t, handle_t))                  \
+    F(cuMemcpy2DAsync_v2, (const plane_copy_t *, handle_t))                  \
+    F(cuMemcpy3DAsync_v2, (const cube_copy_t *, handle_t))                   \
+    F(cuMemsetD8_v2, (at_t, unsigned char, size_t))                          \
+    F(cuMemsetD8Async, (at_t, unsigned char, size_t, handle_t))              \
+    F(cuStreamCreate, (handle_t *, unsigned))                                \
+    F(cuStreamSynchronize, (handle_t))                                       \
+    F(cuStreamQuery, (handle_t))                                             \
+    F(cuStreamWaitEvent, (handle_t, handle_t, unsigned))                     \
+    F(cuEventCreate, (handle_t *, unsigned))                                 \
+    F(cuEventRecord, (handle_t, handle_t))                                   \
+    F(cuEventQuery, (handle_t))                                              \
+    F(cuEventSynchronize, (handle_t))                                        \
+    F(cuEventElapsedTime, (float *, handle_t, handle_t))                     \
+    F(cuEventDestroy_v2, (handle_t))                                         \
+    F(cuPointerGetAttribute, (void *, int, at_t))                            \
+    F(cuPointerGetAttributes, (unsigned, int *, void **, at_t))              \
+    F(cuPointerSetAttribute, (const void *, int, at_t))                      \
+    F(cuIpcGetMemHandle, (ipc_t *, at_t))                                    \
+    F(cuIpcOpenMemHandle_v2, (at_t *, ipc_t, unsigned))                      \
+    F(cuIpcCloseMemHandle, (at_t))                                           \
+    F(cuIpcGetEventHandle, (ipc_t *, handle_t))                              \
+    F(cuIpcOpenEventHandle, (handle_t *, ipc_t))                             \
+    F(cuMemGetAllocationGranularity, (size_t *, const allocation_t *, int))  \
+    F(cuMemCreate, (uint64_t *, size_t, const allocation_t *, uint64_t))     \
+    F(cuMemAddressReserve, (at_t *, size_t, size_t, at_t, uint64_t))         \
+    F(cuMemMap, (at_t, size_t, size_t, uint64_t, uint64_t))                  \
+    F(cuMemSetAccess, (at_t, size_t, const access_t *, size_t))              \
     F(cuGetProcAddress_v2, (const char *, void **, int, uint64_t, int *))
 
-#define CUDA_FIELD(name, arguments) int (*name) arguments;
+#define CUDA_FIELD(name, arguments) int(*name) arguments;
 typedef struct {
     CUDA_CALLS(CUDA_FIELD)
     /* The interface of 12.8, which has a place for the entry that failed, and

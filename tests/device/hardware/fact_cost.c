@@ -10,17 +10,17 @@
 
 #include "must.h"
 
-#define COST(name, call)                                                      \
-    do {                                                                      \
-        double sample[101];                                                   \
-        int code = 0;                                                         \
-        for (int i = 0; i < 101; i++) {                                       \
-            double begin = gpu_now();                                         \
-            code = cuda.call;                                                 \
-            sample[i] = gpu_now() - begin;                                    \
-        }                                                                     \
-        printf("%-28s %8.3f us, code %d\n", name, gpu_median(sample, 101),    \
-               code);                                                         \
+#define COST(name, call)                                                   \
+    do {                                                                   \
+        double sample[101];                                                \
+        int code = 0;                                                      \
+        for (int i = 0; i < 101; i++) {                                    \
+            double begin = gpu_now();                                      \
+            code = cuda.call;                                              \
+            sample[i] = gpu_now() - begin;                                 \
+        }                                                                  \
+        printf("%-28s %8.3f us, code %d\n", name, gpu_median(sample, 101), \
+               code);                                                      \
     } while (0)
 
 void fact_costs(void)
@@ -199,8 +199,7 @@ void fact_turns_processor(void)
             ;
         *flag = 2 * i + 2;
     }
-    printf("processor and kernel: %.2f us a turn\n",
-           (gpu_now() - begin) / n);
+    printf("processor and kernel: %.2f us a turn\n", (gpu_now() - begin) / n);
     CU(cuStreamSynchronize(gpu_stream));
 }
 

@@ -58,16 +58,16 @@ void fact_granularity(void)
         for (int k = 0; k < 64; k++)
             sum = sum * 31 + (unsigned char)h.reserved[k];
         printf("allocation %d at %#llx id %llu: range code %d base %#llx size "
-               "%zu; IPC code %d, hash of handle %08x\n", i,
-               (unsigned long long)a[i],
-               (unsigned long long)fact_id(a[i]), code,
-               (unsigned long long)base, size, ipc, ipc ? 0 : sum);
+               "%zu; IPC code %d, hash of handle %08x\n",
+               i, (unsigned long long)a[i], (unsigned long long)fact_id(a[i]),
+               code, (unsigned long long)base, size, ipc, ipc ? 0 : sum);
     }
     ipc_t h, g;
     int code = cuda.cuIpcGetMemHandle(&h, a[5] + 4096);
     cuda.cuIpcGetMemHandle(&g, a[5]);
     printf("IPC handle of an interior pointer: code %d, same as of the start: "
-           "%d\n", code, memcmp(&h, &g, sizeof h) == 0);
+           "%d\n",
+           code, memcmp(&h, &g, sizeof h) == 0);
     int again = cuda.cuIpcGetMemHandle(&h, a[5]);
     printf("IPC handle asked again: code %d, same: %d\n", again,
            memcmp(&h, &g, sizeof h) == 0);
@@ -87,7 +87,8 @@ void fact_reuse(void)
         int code = cuda.cuIpcGetMemHandle(&h, at);
         int freed = cuda.cuMemFree_v2(at);
         printf("round %d: at %#llx id %llu, IPC code %d, free code %d, id "
-               "afterwards %llu\n", i, (unsigned long long)at, id, code, freed,
+               "afterwards %llu\n",
+               i, (unsigned long long)at, id, code, freed,
                (unsigned long long)fact_id(at));
         printf("free again: code %d\n", cuda.cuMemFree_v2(at));
     }

@@ -88,10 +88,11 @@ void fact_ipc(void)
            first_byte(a), (unsigned long long)fact_id(a));
     code = cuda.cuIpcOpenMemHandle_v2(&b, h, 1);
     printf("the old handle opened after that: code %d at %#llx, first byte "
-           "%d\n", code, (unsigned long long)b, first_byte(b));
+           "%d\n",
+           code, (unsigned long long)b, first_byte(b));
     code = cuda.cuIpcOpenMemHandle_v2(&c, g, 1);
-    printf("the new handle: code %d at %#llx, first byte %d (7 is new)\n",
-           code, (unsigned long long)c, first_byte(c));
+    printf("the new handle: code %d at %#llx, first byte %d (7 is new)\n", code,
+           (unsigned long long)c, first_byte(c));
     gpu_tell(socket, "x", 1);
     while (wait(NULL) > 0)
         ;
@@ -261,9 +262,9 @@ void fact_contexts(void)
 /* What a program of the runtime's interface has as its context. */
 void fact_runtime(void)
 {
-    static const char *const name[] = {
-        "libcudart.so.13", "libcudart.so.12", "libcudart.so",
-        "/usr/local/cuda/lib64/libcudart.so"};
+    static const char *const name[] = {"libcudart.so.13", "libcudart.so.12",
+                                       "libcudart.so",
+                                       "/usr/local/cuda/lib64/libcudart.so"};
     void *library = NULL;
     int (*allocate_by)(void **, size_t), (*set_device)(int);
     handle_t context = NULL, primary = NULL;
@@ -281,8 +282,7 @@ void fact_runtime(void)
     cuda_open();
     CU(cuInit(0));
     int code = set_device(0), current = cuda.cuCtxGetCurrent(&context);
-    printf("cudaSetDevice: code %d; current %d, %p\n", code, current,
-           context);
+    printf("cudaSetDevice: code %d; current %d, %p\n", code, current, context);
     cuda.cuDevicePrimaryCtxGetState(0, &flags, &active);
     printf("primary context active: %d, flags %u\n", active, flags);
     code = allocate_by(&memory, MIB);

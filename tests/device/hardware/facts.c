@@ -20,9 +20,10 @@ void fact_attributes(const char *what, at_t at)
     static const struct {
         int number;
         const char *name;
-    } a[] = {{1, "ctx"}, {2, "type"}, {3, "dev"}, {4, "host"}, {7, "id"},
-             {8, "managed"}, {9, "ordinal"}, {10, "ipc"}, {11, "start"},
-             {12, "size"}, {13, "mapped"}, {14, "handles"}, {17, "pool"}};
+    } a[] = {{1, "ctx"},    {2, "type"},    {3, "dev"},     {4, "host"},
+             {7, "id"},     {8, "managed"}, {9, "ordinal"}, {10, "ipc"},
+             {11, "start"}, {12, "size"},   {13, "mapped"}, {14, "handles"},
+             {17, "pool"}};
     printf("%s at %#llx:", what, (unsigned long long)at);
     for (size_t i = 0; i < sizeof a / sizeof *a; i++) {
         uint64_t value = 0;

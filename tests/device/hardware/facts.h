@@ -10,26 +10,26 @@
 #define MIB ((size_t)1 << 20)
 
 /* FACT(name, function): all probes, in the order in which they run. */
-#define FACTS(FACT)                                                           \
-    FACT("pointers", fact_pointers) \
-    FACT("granularity", fact_granularity) \
-    FACT("reuse", fact_reuse) \
-    FACT("refused", fact_refused) \
-    FACT("register", fact_register) \
-    FACT("ipc", fact_ipc) \
-    FACT("ipc-self", fact_ipc_self) \
-    FACT("killed", fact_killed) \
-    FACT("ipc-events", fact_ipc_events) \
-    FACT("contexts", fact_contexts) \
-    FACT("runtime", fact_runtime) \
-    FACT("fork", fact_fork) \
-    FACT("costs", fact_costs) \
-    FACT("modules", fact_modules) \
+#define FACTS(FACT)                               \
+    FACT("pointers", fact_pointers)               \
+    FACT("granularity", fact_granularity)         \
+    FACT("reuse", fact_reuse)                     \
+    FACT("refused", fact_refused)                 \
+    FACT("register", fact_register)               \
+    FACT("ipc", fact_ipc)                         \
+    FACT("ipc-self", fact_ipc_self)               \
+    FACT("killed", fact_killed)                   \
+    FACT("ipc-events", fact_ipc_events)           \
+    FACT("contexts", fact_contexts)               \
+    FACT("runtime", fact_runtime)                 \
+    FACT("fork", fact_fork)                       \
+    FACT("costs", fact_costs)                     \
+    FACT("modules", fact_modules)                 \
     FACT("turns-processor", fact_turns_processor) \
-    FACT("turns-host", fact_turns_host) \
-    FACT("turns-device", fact_turns_device) \
-    FACT("handover", fact_handover) \
-    FACT("handover-polls", fact_handover_polls) \
+    FACT("turns-host", fact_turns_host)           \
+    FACT("turns-device", fact_turns_device)       \
+    FACT("handover", fact_handover)               \
+    FACT("handover-polls", fact_handover_polls)   \
     FACT("slices", fact_slices)
 
 #define FACT_DECLARED(name, function) void function(void);

@@ -38,8 +38,10 @@ void cuda_find_batch(void)
     if (!cuda.cuGetProcAddress_v2)
         return;
     int as = version >= 13000 ? 13000 : 12080;
-    if (version < as || cuda.cuGetProcAddress_v2("cuMemcpyBatchAsync", &found,
-                                                 as, 0, &status) || !found)
+    if (version < as ||
+        cuda.cuGetProcAddress_v2("cuMemcpyBatchAsync", &found, as, 0,
+                                 &status) ||
+        !found)
         return;
     if (as == 13000)
         *(void **)&cuda.batch_13 = found;
@@ -103,8 +105,8 @@ void gpu_launch(gpu_kernels_t *k, const sw_plan_t *plan, bool resident,
         CU(cuOccupancyMaxActiveBlocksPerMultiprocessor(
             &k->resident[i], k->function[i], SW_THREADS, 0));
     }
-    uint64_t blocks = plan->tiles, most = (uint64_t)k->resident[i] *
-                                          (uint64_t)gpu_sms;
+    uint64_t blocks = plan->tiles,
+             most = (uint64_t)k->resident[i] * (uint64_t)gpu_sms;
     if (resident && blocks > most)
         blocks = most;
     if (blocks > INT32_MAX)
@@ -176,7 +178,7 @@ void gpu_fill(at_t at, size_t bytes)
     size_t first = bytes < GPU_NOISE ? bytes : GPU_NOISE;
     CU(cuMemcpyHtoD_v2(at, gpu_noise(), first));
     for (size_t i = GPU_NOISE; i < bytes; i += GPU_NOISE)
-        CU(cuMemcpyDtoD_v2(at + i, at, bytes - i < GPU_NOISE ? bytes - i
-                                                              : GPU_NOISE));
+        CU(cuMemcpyDtoD_v2(at + i, at,
+                           bytes - i < GPU_NOISE ? bytes - i : GPU_NOISE));
     CU(cuCtxSynchronize());
 }

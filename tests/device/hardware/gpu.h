@@ -14,19 +14,19 @@
 #include "device/plan.h"
 
 /* A call that must succeed. */
-#define CU(call)                                                              \
-    do {                                                                      \
-        int code_ = cuda.call;                                                \
-        if (code_) {                                                          \
-            printf("%s:%d: %s: error %d\n", __FILE__, __LINE__, #call, code_);\
-            exit(1);                                                          \
-        }                                                                     \
+#define CU(call)                                                               \
+    do {                                                                       \
+        int code_ = cuda.call;                                                 \
+        if (code_) {                                                           \
+            printf("%s:%d: %s: error %d\n", __FILE__, __LINE__, #call, code_); \
+            exit(1);                                                           \
+        }                                                                      \
     } while (0)
 
 extern handle_t gpu_context, gpu_stream;
 extern int gpu_sms;
-extern FILE *gpu_json;          /* a JSON record a line, or NULL             */
-extern const char *gpu_kernels; /* the folder of the compiled kernels        */
+extern FILE *gpu_json;          /* a JSON record a line, or NULL */
+extern const char *gpu_kernels; /* the folder of the compiled kernels */
 
 void gpu_start(void);
 
@@ -39,14 +39,14 @@ typedef struct {
     handle_t module;
     int unroll;
     handle_t function[SW_KERNEL_COUNT];
-    int resident[SW_KERNEL_COUNT];      /* blocks on an SM */
+    int resident[SW_KERNEL_COUNT]; /* blocks on an SM */
 } gpu_kernels_t;
 void gpu_kernels_load(gpu_kernels_t *k, const char *name, int unroll);
 /* Launch a plan: one pass, or as many blocks as are resident at once. */
 void gpu_launch(gpu_kernels_t *k, const sw_plan_t *plan, bool resident,
                 handle_t stream);
 
-double gpu_now(void);           /* microseconds                              */
+double gpu_now(void); /* microseconds */
 double gpu_median(double *sample, int n);
 
 /* A second process that runs `f` with one end of a socket; the caller has the

@@ -7,20 +7,20 @@
 
 #define SAMPLES 30
 #define BLOCKS 1000
-#define PATIENCE 60e3           /* microseconds for a series, once it has 5 */
+#define PATIENCE 60e3 /* microseconds for a series, once it has 5 */
 
 gpu_kernels_t standard;
 at_t mine, target, packed, table, theirs;
 handle_t before, after, busy;
 double deadline;
-static int refused;             /* by the driver: the code */
+static int refused; /* by the driver: the code */
 
 /* A call that the driver may refuse. */
-#define TRY(call)                                                             \
-    do {                                                                      \
-        int code_ = cuda.call;                                                \
-        if (code_ && !refused)                                                \
-            printf("%s: error %d\n", #call, refused = code_);                 \
+#define TRY(call)                                             \
+    do {                                                      \
+        int code_ = cuda.call;                                \
+        if (code_ && !refused)                                \
+            printf("%s: error %d\n", #call, refused = code_); \
     } while (0)
 
 uint64_t time_blocks(const type_t *t)
@@ -42,11 +42,13 @@ static void copy_blocks(const job_t *j)
 static void copy_plane(const job_t *j)
 {
     const sw_shape_t *s = &j->type->shape;
-    plane_copy_t c = {.source = {.type = DEVICE_MEMORY, .device = j->from,
-                                 .pitch = (size_t)s->level[0].stride},
-                      .target = {.type = DEVICE_MEMORY, .device = j->to,
-                                 .pitch = s->run},
-                      .width = s->run, .height = (size_t)s->level[0].count};
+    plane_copy_t c = {
+        .source = {.type = DEVICE_MEMORY,
+                   .device = j->from,
+                   .pitch = (size_t)s->level[0].stride},
+        .target = {.type = DEVICE_MEMORY, .device = j->to, .pitch = s->run},
+        .width = s->run,
+        .height = (size_t)s->level[0].count};
     TRY(cuMemcpy2DAsync_v2(&c, gpu_stream));
 }
 
@@ -54,14 +56,18 @@ static void copy_cube(const job_t *j)
 {
     const sw_shape_t *s = &j->type->shape;
     size_t height = (size_t)s->level[0].count;
-    cube_copy_t c = {.source = {.type = DEVICE_MEMORY, .device = j->from,
-                                .pitch = (size_t)s->level[0].stride,
-                                .height = (size_t)(s->level[1].stride /
-                                                   s->level[0].stride)},
-                     .target = {.type = DEVICE_MEMORY, .device = j->to,
-                                .pitch = s->run, .height = height},
-                     .width = s->run, .height = height,
-                     .depth = (size_t)s->level[1].count};
+    cube_copy_t c = {
+        .source = {.type = DEVICE_MEMORY,
+                   .device = j->from,
+                   .pitch = (size_t)s->level[0].stride,
+                   .height = (size_t)(s->level[1].stride / s->level[0].stride)},
+        .target = {.type = DEVICE_MEMORY,
+                   .device = j->to,
+                   .pitch = s->run,
+                   .height = height},
+        .width = s->run,
+        .height = height,
+        .depth = (size_t)s->level[1].count};
     TRY(cuMemcpy3DAsync_v2(&c, gpu_stream));
 }
 
@@ -89,18 +95,10 @@ static void issue(const job_t *j)
     case KERNEL:
         gpu_launch(j->kernels, j->plan, j->resident, gpu_stream);
         break;
-    case BLOCK_COPIES:
-        copy_blocks(j);
-        break;
-    case PLANE_COPY:
-        copy_plane(j);
-        break;
-    case CUBE_COPY:
-        copy_cube(j);
-        break;
-    case BATCH:
-        copy_batch(j);
-        break;
+    case BLOCK_COPIES: copy_blocks(j); break;
+    case PLANE_COPY: copy_plane(j); break;
+    case CUBE_COPY: copy_cube(j); break;
+    case BATCH: copy_batch(j); break;
     case PLAIN:
         CU(cuMemcpyDtoDAsync_v2(j->to, j->from, j->bytes, gpu_stream));
         break;
@@ -162,7 +160,8 @@ cost_t time_measure(const job_t *j)
 void time_record(const char *type, uint64_t bytes, const char *way, cost_t c)
 {
     if (gpu_json)
-        fprintf(gpu_json, "{\"type\": \"%s\", \"bytes\": %llu, \"way\": "
+        fprintf(gpu_json,
+                "{\"type\": \"%s\", \"bytes\": %llu, \"way\": "
                 "\"%s\", \"us\": %.3f, \"host_us\": %.3f, \"samples\": %d}\n",
                 type, (unsigned long long)bytes, way, c.device, c.host,
                 c.samples);
@@ -173,8 +172,8 @@ double time_rate(uint64_t bytes, cost_t c)
     return c.device > 0 ? (double)bytes / c.device * 1e-3 : 0;
 }
 
-sw_plan_t time_plan(const type_t *t, at_t from, bool source, at_t to,
-                         bool sink, int wish, int unroll)
+sw_plan_t time_plan(const type_t *t, at_t from, bool source, at_t to, bool sink,
+                    int wish, int unroll)
 {
     sw_plan_t plan;
     sw_shape_t line = {.kind = SW_SHAPE_NEST, .run = t->bytes};

@@ -21,10 +21,10 @@ void times_with_host(void)
     MUST(host != MAP_FAILED);
     memset(host, 1, 64 * MIB);
     double begin = gpu_now();
-    int code = cuda.cuMemHostRegister_v2(host, 64 * MIB, REGISTER_PORTABLE |
-                                                         REGISTER_DEVICE_MAP);
-    printf("\ncuMemHostRegister of 64 MiB of a memfd: code %d, %.0f us\n",
-           code, gpu_now() - begin);
+    int code = cuda.cuMemHostRegister_v2(
+        host, 64 * MIB, REGISTER_PORTABLE | REGISTER_DEVICE_MAP);
+    printf("\ncuMemHostRegister of 64 MiB of a memfd: code %d, %.0f us\n", code,
+           gpu_now() - begin);
     if (code)
         return;
     CU(cuMemHostGetDevicePointer_v2(&seen, host, 0));
@@ -51,9 +51,13 @@ void times_with_host(void)
                    {"copy from host", FROM_HOST, NULL}};
         printf("%-12s%10zu", t.name, n);
         for (int w = 0; w < 6; w++) {
-            job_t j = {.way = way[w].way, .plan = way[w].plan,
-                       .kernels = &standard, .host = host, .from = packed,
-                       .to = packed, .bytes = n};
+            job_t j = {.way = way[w].way,
+                       .plan = way[w].plan,
+                       .kernels = &standard,
+                       .host = host,
+                       .from = packed,
+                       .to = packed,
+                       .bytes = n};
             cost_t c = time_measure(&j);
             time_record(t.name, n, way[w].name, c);
             printf("%9.2f", time_rate(n, c));

@@ -107,12 +107,13 @@ static void row(type_t t)
         batch = time_rate(t.bytes, c);
     }
     printf("%-12s%10llu%8.1f%8.1f%8.1f%8.1f%8.1f%8.1f%8.1f%8.1f%8.2f%8.1f"
-           "%9.1fx%6.0f%%%s\n", t.name, (unsigned long long)t.bytes,
-           time_rate(t.bytes, pack), time_rate(t.bytes, unpack),
-           time_rate(t.bytes, direct), time_rate(t.bytes, far_pack),
-           time_rate(t.bytes, far), pack.device, plane,
-           cube, batch, time_rate(t.bytes, plain), blocks.device / pack.device,
-           100 * plain.device / pack.device, good ? "" : " WRONG DATA");
+           "%9.1fx%6.0f%%%s\n",
+           t.name, (unsigned long long)t.bytes, time_rate(t.bytes, pack),
+           time_rate(t.bytes, unpack), time_rate(t.bytes, direct),
+           time_rate(t.bytes, far_pack), time_rate(t.bytes, far), pack.device,
+           plane, cube, batch, time_rate(t.bytes, plain),
+           blocks.device / pack.device, 100 * plain.device / pack.device,
+           good ? "" : " WRONG DATA");
 end:
     type_end(&t);
 }
@@ -123,8 +124,8 @@ static void table_of_types(void)
     printf("\nGB/s of the message's bytes; us: pack on the device; 'block': "
            "time of a copy per block over pack; 'plain': plain copy's time "
            "over pack\n%-12s%10s%8s%8s%8s%8s%8s%8s%8s%8s%8s%8s%10s%7s\n",
-           "type", "bytes", "pack", "unpack", "direct", "peer", "peerdir",
-           "us", "2D", "3D", "batch", "memcpy", "block", "plain");
+           "type", "bytes", "pack", "unpack", "direct", "peer", "peerdir", "us",
+           "2D", "3D", "batch", "memcpy", "block", "plain");
     int64_t y = 256 * 8, z = 256 * y;
     row(type_nest("face x", 8, 2, 256, y, 256, z));
     row(type_nest("face y", 2048, 1, 256, z, 1, 0));
@@ -167,8 +168,8 @@ static void variant(const char *build, gpu_kernels_t *k, const type_t *t)
     for (int v = 0; v < 4; v++) {
         sw_plan_t plan = time_plan(t, mine, true, v < 2 ? packed : target,
                                    v >= 2, 0, k->unroll);
-        job_t j = {.way = KERNEL, .plan = &plan, .kernels = k,
-                   .resident = v % 2};
+        job_t j = {
+            .way = KERNEL, .plan = &plan, .kernels = k, .resident = v % 2};
         cost_t c = time_measure(&j);
         char way[80];
         snprintf(way, sizeof way, "%s %s %s", build, v < 2 ? "pack" : "direct",
@@ -186,8 +187,8 @@ static void variants(void)
     static const struct {
         const char *file;
         int unroll;
-    } build[] = {{"move-1", 1}, {"move-2", 2}, {"move-4", 4}, {"move-8", 8},
-                 {"move-4-nc", 4}, {"move-4-cs", 4}};
+    } build[] = {{"move-1", 1}, {"move-2", 2},    {"move-4", 4},
+                 {"move-8", 8}, {"move-4-nc", 4}, {"move-4-cs", 4}};
     size_t size[] = {64 << 10, 16 * MIB, 256 * MIB};
     if (getenv("GPU_SMALL"))
         size[1] = size[2] = 1 << 10;
@@ -204,9 +205,9 @@ static void variants(void)
                        : i % 6 == 3 ? type_vector("vector 256", 256, n)
                        : i % 6 == 4
                            ? type_list("mixed 8", 8, 8, true, true,
-                                  n > 16 * MIB ? 16 * MIB : n, table)
+                                       n > 16 * MIB ? 16 * MIB : n, table)
                            : type_list("runs 32", 32, 8, false, false,
-                                  n > 16 * MIB ? 16 * MIB : n, table);
+                                       n > 16 * MIB ? 16 * MIB : n, table);
             variant(build[b].file, &k, &t);
             type_end(&t);
         }
@@ -216,11 +217,11 @@ static void variants(void)
     for (int i = 0; i < 5; i++) {
         static const uint64_t run[] = {33, 65, 129, 257, 1001};
         type_t t = type_nest("odd", run[i], 1, (int64_t)(size[1] / run[i]),
-                        (int64_t)(2 * run[i] + 1), 1, 0);
+                             (int64_t)(2 * run[i] + 1), 1, 0);
         printf("%6llu", (unsigned long long)run[i]);
         for (int v = 0; v < 2; v++) {
             sw_plan_t plan = time_plan(&t, mine, true, packed, false,
-                                     v ? 1 : SW_LOOSE, standard.unroll);
+                                       v ? 1 : SW_LOOSE, standard.unroll);
             job_t j = {.way = KERNEL, .plan = &plan, .kernels = &standard};
             cost_t c = time_measure(&j);
             time_record(t.name, run[i], v ? "by the byte" : "loose", c);

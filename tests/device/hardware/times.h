@@ -6,9 +6,18 @@
 
 #include "types.h"
 
-typedef enum { KERNEL, BLOCK_COPIES, PLANE_COPY, CUBE_COPY, BATCH, PLAIN,
-               TO_HOST, FROM_HOST, KERNEL_THEN_TO_HOST,
-               FROM_HOST_THEN_KERNEL } way_t;
+typedef enum {
+    KERNEL,
+    BLOCK_COPIES,
+    PLANE_COPY,
+    CUBE_COPY,
+    BATCH,
+    PLAIN,
+    TO_HOST,
+    FROM_HOST,
+    KERNEL_THEN_TO_HOST,
+    FROM_HOST_THEN_KERNEL
+} way_t;
 
 typedef struct {
     way_t way;
@@ -22,15 +31,15 @@ typedef struct {
 } job_t;
 
 typedef struct {
-    double device, host;        /* microseconds */
+    double device, host; /* microseconds */
     int samples;
 } cost_t;
 
-extern gpu_kernels_t standard;          /* the kernels of move-4             */
+extern gpu_kernels_t standard; /* the kernels of move-4 */
 /* Memory of the device: two large blocks, packed data, tables of types, and a
  * block of the other process (0: there is none). */
 extern at_t mine, target, packed, table, theirs;
-extern handle_t before, after, busy;    /* events, and a kernel: delay */
+extern handle_t before, after, busy; /* events, and a kernel: delay */
 extern double deadline;
 
 /* The blocks of a type of which a copy per block is timed. */

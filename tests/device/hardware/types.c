@@ -6,11 +6,13 @@
 #include "must.h"
 
 type_t type_nest(const char *name, uint64_t run, int levels, int64_t count0,
-                   int64_t stride0, int64_t count1, int64_t stride1)
+                 int64_t stride0, int64_t count1, int64_t stride1)
 {
-    type_t t = {.name = name, .shape = {.kind = SW_SHAPE_NEST, .run = run,
-                .levels = levels, .level = {{count0, stride0},
-                                            {count1, stride1}}}};
+    type_t t = {.name = name,
+                .shape = {.kind = SW_SHAPE_NEST,
+                          .run = run,
+                          .levels = levels,
+                          .level = {{count0, stride0}, {count1, stride1}}}};
     t.blocks = 1;
     for (int d = 0; d < levels; d++)
         t.blocks *= (uint64_t)t.shape.level[d].count;
@@ -25,7 +27,7 @@ type_t type_vector(const char *name, uint64_t run, uint64_t bytes)
 }
 
 type_t type_list(const char *name, uint64_t run, uint64_t grain, bool mixed,
-                   bool equal, uint64_t bytes, at_t table)
+                 bool equal, uint64_t bytes, at_t table)
 {
     static uint64_t state = 12345;
     uint64_t n = bytes / run;
@@ -35,8 +37,9 @@ type_t type_list(const char *name, uint64_t run, uint64_t grain, bool mixed,
     MUST(t.offset && t.length);
     for (uint64_t i = 0; i < n; i++) {
         t.offset[i] = (int64_t)(i * 2 * run);
-        t.length[i] = equal ? run : grain * (1 + random_from(&state) %
-                                             (2 * run / grain - 1));
+        t.length[i] = equal ? run
+                            : grain * (1 + random_from(&state) %
+                                               (2 * run / grain - 1));
     }
     for (uint64_t i = n - 1; mixed && i; i--) {
         uint64_t j = random_from(&state) % (i + 1);

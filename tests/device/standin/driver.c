@@ -29,8 +29,8 @@ static struct {
 /* A region is complete before it is counted (release, acquire). */
 static int regions;
 
-int standin_ready;          /* 0: no call has initialised the driver        */
-int standin_asked;          /* so often                                     */
+int standin_ready; /* 0: no call has initialised the driver */
+int standin_asked; /* so often */
 
 /* Device memory, or managed memory, which the processor reaches. */
 void *standin_allocate(size_t size, int managed)
@@ -76,8 +76,9 @@ int cuPointerGetAttributes(unsigned n, int *attribute, void **value,
     if (!__atomic_load_n(&standin_ready, __ATOMIC_RELAXED))
         return 3;
     for (unsigned k = 0; k < n; k++) {
-        unsigned answer = attribute[k] == 2 ? (i < 0 ? 0 : 2)
-                        : attribute[k] == 8 ? i >= 0 && region[i].managed : 0;
+        unsigned answer = attribute[k] == 2   ? (i < 0 ? 0 : 2)
+                          : attribute[k] == 8 ? i >= 0 && region[i].managed
+                                              : 0;
         memcpy(value[k], &answer, sizeof answer);
     }
     return 0;

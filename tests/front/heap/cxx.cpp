@@ -7,7 +7,9 @@
 #include <thread>
 #include <vector>
 
-struct alignas(512) wide { double x[9000]; };
+struct alignas(512) wide {
+    double x[9000];
+};
 
 int main()
 {

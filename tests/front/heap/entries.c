@@ -17,12 +17,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define CHECK(what) \
-    ((what) ? (void)0 \
+#define CHECK(what)                                                      \
+    ((what) ? (void)0                                                    \
             : (printf("%s:%d: not so: %s\n", __FILE__, __LINE__, #what), \
                exit(1)))
 
-static volatile size_t huge = SIZE_MAX;     /* hides it from the compiler */
+static volatile size_t huge = SIZE_MAX; /* hides it from the compiler */
 
 static bool shared(const void *p)
 {
@@ -96,7 +96,8 @@ static void errors(void)
 
 static void all_sizes(bool arena)
 {
-    static const size_t sizes[] = {0, 1, 24, 4096, 32767, 32768, 32769, 65536,
+    static const size_t sizes[] = {0,      1,       24,      4096,
+                                   32767,  32768,   32769,   65536,
                                    131072, 1000000, 5 << 20, 40 << 20};
     for (int i = 0; i < 12; i++) {
         size_t n = sizes[i];
@@ -104,7 +105,7 @@ static void all_sizes(bool arena)
         char *a = aligned_alloc(256, n), *v = valloc(n), *w = pvalloc(n), *x;
         CHECK(posix_memalign((void **)&x, 4096, n) == 0);
         CHECK(p && z && m && a && v && w && x);
-        if (n <= 4 << 20)   /* larger: where huge pages are better, libc's */
+        if (n <= 4 << 20) /* larger: where huge pages are better, libc's */
             CHECK(shared(p) == (arena && n >= 32768));
         CHECK(shared(z) == shared(p) && shared(a) == shared(p));
         CHECK((uintptr_t)p % 16 == 0 && (uintptr_t)m % (1 << 16) == 0);
@@ -159,8 +160,9 @@ static void sized_frees(bool arena)
 
 static void realloc_both_ways(bool arena)
 {
-    static const size_t steps[] = {10, 40000, 100, 33000, 20000, 1 << 20,
-                                   9 << 20, 48 << 20, 200000, 31000, 5};
+    static const size_t steps[] = {10,     40000,   100,     33000,
+                                   20000,  1 << 20, 9 << 20, 48 << 20,
+                                   200000, 31000,   5};
     char *p = NULL;
     size_t have = 0;
     for (int i = 0; i < 11; i++) {

@@ -20,8 +20,8 @@ static _Atomic int asked;
 
 static void look(const char *path)
 {
-    if (path && (!strncmp(path, "/proc/self/", 11) ||
-                 !strncmp(path, "/sys/", 5)))
+    if (path &&
+        (!strncmp(path, "/proc/self/", 11) || !strncmp(path, "/sys/", 5)))
         asked++;
 }
 
@@ -32,16 +32,16 @@ static int open_it(const char *path, int flags, va_list list)
     return (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
 }
 
-#define OPEN(NAME)                                                      \
-int NAME(const char *path, int flags, ...);                             \
-int NAME(const char *path, int flags, ...)                              \
-{                                                                       \
-    va_list list;                                                       \
-    va_start(list, flags);                                              \
-    int fd = open_it(path, flags, list);                                \
-    va_end(list);                                                       \
-    return fd;                                                          \
-}
+#define OPEN(NAME)                              \
+    int NAME(const char *path, int flags, ...); \
+    int NAME(const char *path, int flags, ...)  \
+    {                                           \
+        va_list list;                           \
+        va_start(list, flags);                  \
+        int fd = open_it(path, flags, list);    \
+        va_end(list);                           \
+        return fd;                              \
+    }
 OPEN(open)
 OPEN(open64)
 OPEN(__open_2)
@@ -82,8 +82,7 @@ static void create(int r)
 {
     MPI_Win window;
     char *block = malloc(BIG);
-    MPI_Win_create(r % 2 ? data : block, BIG, 1, MPI_INFO_NULL, world,
-                   &window);
+    MPI_Win_create(r % 2 ? data : block, BIG, 1, MPI_INFO_NULL, world, &window);
     MPI_Win_free(&window);
     free(block);
 }

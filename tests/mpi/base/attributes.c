@@ -14,8 +14,8 @@
 static int copied, deleted;
 static MPI_Comm comm;
 
-static int copy_comm(MPI_Comm from, int key, void *extra, void *value,
-                     void *to, int *flag)
+static int copy_comm(MPI_Comm from, int key, void *extra, void *value, void *to,
+                     int *flag)
 {
     (void)from;
     (void)key;
@@ -159,7 +159,7 @@ static MPI_Datatype layout(int which, char covers[32])
 {
     MPI_Datatype type, inner;
     memset(covers, 0, 32);
-    int k = 1 + which / 5 % 5;              /* a parameter, 1 to 5 */
+    int k = 1 + which / 5 % 5; /* a parameter, 1 to 5 */
     switch (which % 5) {
     case 0:
         MPI_Type_contiguous(k, MPI_INT, &type);
@@ -181,8 +181,7 @@ static MPI_Datatype layout(int which, char covers[32])
         memset(covers, 1, (size_t)k);
         break;
     default:
-        MPI_Type_create_hindexed_block(2, k,
-                                       (MPI_Aint[]){0, (k + 2) * 4},
+        MPI_Type_create_hindexed_block(2, k, (MPI_Aint[]){0, (k + 2) * 4},
                                        MPI_INT, &type);
         memset(covers, 1, (size_t)k);
         memset(covers + k + 2, 1, (size_t)k);

@@ -11,7 +11,7 @@
 #include <sys/resource.h>
 
 #define WORDS (2 << 20)
-#define MOST ((rlim_t)2 << 30)      /* should the dump hold too much */
+#define MOST ((rlim_t)2 << 30) /* should the dump hold too much */
 
 /* For the test, which looks them up in the dump. */
 long *volatile core_block;

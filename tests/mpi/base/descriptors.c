@@ -43,8 +43,8 @@ static void communicate(void)
                           MPI_COMM_WORLD);
             for (int k = 0; k < n; k++)
                 CHECK(b[k] == 2L * (k + i) + 1, "allreduce, %d of %d", k, n);
-            MPI_Sendrecv(i % 2 ? a : global, n, MPI_LONG, !world_rank, 1, b,
-                         n, MPI_LONG, !world_rank, 1, MPI_COMM_WORLD,
+            MPI_Sendrecv(i % 2 ? a : global, n, MPI_LONG, !world_rank, 1, b, n,
+                         MPI_LONG, !world_rank, 1, MPI_COMM_WORLD,
                          MPI_STATUS_IGNORE);
             for (int k = 0; k < n; k++)
                 CHECK(b[k] == k + i + !world_rank, "message, %d of %d", k, n);

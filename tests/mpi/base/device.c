@@ -13,11 +13,11 @@
 #include "device_memory.h"
 
 #define ROOM 32768
-#define BETWEEN 7               /* bytes that no message may change */
+#define BETWEEN 7 /* bytes that no message may change */
 
 static int other;
-static char *device[2], *plain[2];      /* to send, to receive */
-static MPI_Datatype gaps;               /* two of three ints */
+static char *device[2], *plain[2]; /* to send, to receive */
+static MPI_Datatype gaps;          /* two of three ints */
 
 /* The buffer of a side, as MPI and as we see it. */
 typedef struct {
@@ -27,15 +27,27 @@ typedef struct {
 static buffer_t buffer(int side, bool of_device)
 {
     device_close();
-    return of_device
-        ? (buffer_t){device[side], device_alias(device[side])}
-        : (buffer_t){plain[side], plain[side]};
+    return of_device ? (buffer_t){device[side], device_alias(device[side])}
+                     : (buffer_t){plain[side], plain[side]};
 }
 
 /* Messages -------------------------------------------------------------- */
 
-enum { RECV, WAIT, TEST, WAITALL, WAITANY, WAITSOME, PERSISTENT, MRECV, IMRECV,
-       SENDRECV, REPLACE, ISENDRECV, WAYS };
+enum {
+    RECV,
+    WAIT,
+    TEST,
+    WAITALL,
+    WAITANY,
+    WAITSOME,
+    PERSISTENT,
+    MRECV,
+    IMRECV,
+    SENDRECV,
+    REPLACE,
+    ISENDRECV,
+    WAYS
+};
 
 typedef struct {
     int way, count, bytes, tag;
@@ -150,8 +162,8 @@ static void one_message(message_t *m, int round)
     for (size_t i = 0; i < span + BETWEEN; i++) {
         char kept = m->way == REPLACE && i < span ? sent[i] : 99;
         char right = i < span && is_data(m->type, i) ? got[i] : kept;
-        CHECK(m->in.own[i] == right, "way %d, %d bytes: wrong at %zu",
-              m->way, m->bytes, i);
+        CHECK(m->in.own[i] == right, "way %d, %d bytes: wrong at %zu", m->way,
+              m->bytes, i);
     }
     free(sent);
     free(got);
@@ -168,8 +180,10 @@ static void messages(void)
         for (int way = 0; way < WAYS; way++)
             for (size_t i = 0; i < LENGTH(lengths); i++, round++) {
                 int mine = kinds[k] >> 2 * world_rank;
-                message_t m = {.way = way, .type = MPI_BYTE,
-                               .count = lengths[i], .bytes = lengths[i],
+                message_t m = {.way = way,
+                               .type = MPI_BYTE,
+                               .count = lengths[i],
+                               .bytes = lengths[i],
                                .any = round % 3 == 0};
 #if MPI_VERSION < 4
                 if (way == ISENDRECV)
@@ -184,8 +198,11 @@ static void messages(void)
                 one_message(&m, round);
             }
     /* One that the host would not copy itself, from ordinary memory. */
-    message_t m = {.way = WAIT, .type = MPI_BYTE, .count = 9000,
-                   .bytes = 9000, .out = buffer(0, false),
+    message_t m = {.way = WAIT,
+                   .type = MPI_BYTE,
+                   .count = 9000,
+                   .bytes = 9000,
+                   .out = buffer(0, false),
                    .in = buffer(1, true)};
     one_message(&m, round);
 }
@@ -233,8 +250,7 @@ static void both_kinds(void)
         fill_from(plain[0], 800, 6);
         MPI_Send(plain[0], 800, MPI_BYTE, 1, 3, MPI_COMM_WORLD);
     } else {
-        MPI_Recv(MPI_BOTTOM, 1, type, 0, 3, MPI_COMM_WORLD,
-                 MPI_STATUS_IGNORE);
+        MPI_Recv(MPI_BOTTOM, 1, type, 0, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     }
     char all[800];
     for (int root = 1; root >= 0; root--) {
@@ -297,7 +313,7 @@ static void computing(void)
 /* Collectives ------------------------------------------------------------ */
 
 typedef struct {
-    char *send, *recv;          /* `send` is MPI_IN_PLACE where `place` is */
+    char *send, *recv; /* `send` is MPI_IN_PLACE where `place` is */
     MPI_Comm comm;
     int n;
     MPI_Datatype type;
@@ -315,77 +331,76 @@ static void add(void *in, void *inout, int *n, MPI_Datatype *type)
         ((int *)inout)[i] += 3 * ((int *)in)[i];
 }
 
-#define CALL(name, ...)                                                 \
-    static void name(const call_t *c)                                   \
-    {                                                                   \
-        MPI_Datatype t = c->type;                                       \
-        MPI_Datatype types[] = {t, t};                                  \
-        (void)types;                                                    \
-        __VA_ARGS__;                                                    \
+#define CALL(name, ...)                \
+    static void name(const call_t *c)  \
+    {                                  \
+        MPI_Datatype t = c->type;      \
+        MPI_Datatype types[] = {t, t}; \
+        (void)types;                   \
+        __VA_ARGS__;                   \
     }
 #define ROOT (world_rank == 1)
 #define AT_ROOT(p) (ROOT ? (void *)(p) : NULL)
 
 CALL(bcast, MPI_Bcast(ROOT ? c->send : c->recv, COUNT, t, 1, c->comm))
-CALL(gather, MPI_Gather(c->send, COUNT, t, AT_ROOT(c->recv), COUNT, t, 1,
-                        c->comm))
+CALL(gather,
+     MPI_Gather(c->send, COUNT, t, AT_ROOT(c->recv), COUNT, t, 1, c->comm))
 CALL(gather_here, MPI_Gather(ROOT ? MPI_IN_PLACE : (void *)c->send, COUNT, t,
                              AT_ROOT(c->recv), COUNT, t, 1, c->comm))
 CALL(gatherv, MPI_Gatherv(c->send, COUNT, t, AT_ROOT(c->recv), counts, places,
                           t, 1, c->comm))
-CALL(scatter, MPI_Scatter(AT_ROOT(c->send), COUNT, t, c->recv, COUNT, t, 1,
-                          c->comm))
-CALL(scatter_here, MPI_Scatter(AT_ROOT(c->send), COUNT, t,
-                               ROOT ? MPI_IN_PLACE : (void *)c->recv, COUNT,
-                               t, 1, c->comm))
-CALL(scatterv, MPI_Scatterv(AT_ROOT(c->send), counts, places, t, c->recv,
-                            COUNT, t, 1, c->comm))
+CALL(scatter,
+     MPI_Scatter(AT_ROOT(c->send), COUNT, t, c->recv, COUNT, t, 1, c->comm))
+CALL(scatter_here,
+     MPI_Scatter(AT_ROOT(c->send), COUNT, t,
+                 ROOT ? MPI_IN_PLACE : (void *)c->recv, COUNT, t, 1, c->comm))
+CALL(scatterv, MPI_Scatterv(AT_ROOT(c->send), counts, places, t, c->recv, COUNT,
+                            t, 1, c->comm))
 CALL(allgather, MPI_Allgather(c->send, COUNT, t, c->recv, COUNT, t, c->comm))
-CALL(allgather_here, MPI_Allgather(MPI_IN_PLACE, 0, t, c->recv, COUNT, t,
-                                   c->comm))
-CALL(allgatherv, MPI_Allgatherv(c->send, COUNT, t, c->recv, counts, places, t,
-                                c->comm))
-CALL(allgatherv_here, MPI_Allgatherv(MPI_IN_PLACE, 0, t, c->recv, counts,
-                                     places, t, c->comm))
+CALL(allgather_here,
+     MPI_Allgather(MPI_IN_PLACE, 0, t, c->recv, COUNT, t, c->comm))
+CALL(allgatherv,
+     MPI_Allgatherv(c->send, COUNT, t, c->recv, counts, places, t, c->comm))
+CALL(allgatherv_here,
+     MPI_Allgatherv(MPI_IN_PLACE, 0, t, c->recv, counts, places, t, c->comm))
 CALL(alltoall, MPI_Alltoall(c->send, COUNT, t, c->recv, COUNT, t, c->comm))
-CALL(alltoall_here, MPI_Alltoall(MPI_IN_PLACE, 0, t, c->recv, COUNT, t,
-                                 c->comm))
+CALL(alltoall_here,
+     MPI_Alltoall(MPI_IN_PLACE, 0, t, c->recv, COUNT, t, c->comm))
 CALL(alltoallv, MPI_Alltoallv(c->send, counts, places, t, c->recv, counts,
                               places, t, c->comm))
 CALL(alltoallw, MPI_Alltoallw(c->send, counts, byte_places, types, c->recv,
                               counts, byte_places, types, c->comm))
-CALL(reduce, MPI_Reduce(c->send, AT_ROOT(c->recv), COUNT, MPI_INT, MPI_SUM, 1,
-                        c->comm))
-CALL(reduce_here, MPI_Reduce(ROOT ? MPI_IN_PLACE : (void *)c->recv,
-                             AT_ROOT(c->recv), COUNT, MPI_INT, MPI_SUM, 1,
-                             c->comm))
-CALL(allreduce, MPI_Allreduce(c->send, c->recv, COUNT, MPI_INT, MPI_SUM,
-                              c->comm))
-CALL(allreduce_large, MPI_Allreduce(c->send, c->recv, 3000, MPI_INT, MPI_SUM,
-                                    c->comm))
-CALL(allreduce_here, MPI_Allreduce(MPI_IN_PLACE, c->recv, COUNT, MPI_INT,
-                                   MPI_SUM, c->comm))
-CALL(allreduce_pairs, MPI_Allreduce(c->send, c->recv, COUNT, MPI_SHORT_INT,
-                                    MPI_MAXLOC, c->comm))
-CALL(allreduce_own, MPI_Allreduce(c->send, c->recv, COUNT, MPI_INT, own_op,
-                                  c->comm))
-CALL(reduce_scatter, MPI_Reduce_scatter(c->send, c->recv, counts, MPI_INT,
-                                        MPI_SUM, c->comm))
-CALL(reduce_scatter_block, MPI_Reduce_scatter_block(
-         c->send, c->recv, COUNT, MPI_INT, MPI_SUM, c->comm))
+CALL(reduce,
+     MPI_Reduce(c->send, AT_ROOT(c->recv), COUNT, MPI_INT, MPI_SUM, 1, c->comm))
+CALL(reduce_here,
+     MPI_Reduce(ROOT ? MPI_IN_PLACE : (void *)c->recv, AT_ROOT(c->recv), COUNT,
+                MPI_INT, MPI_SUM, 1, c->comm))
+CALL(allreduce,
+     MPI_Allreduce(c->send, c->recv, COUNT, MPI_INT, MPI_SUM, c->comm))
+CALL(allreduce_large,
+     MPI_Allreduce(c->send, c->recv, 3000, MPI_INT, MPI_SUM, c->comm))
+CALL(allreduce_here,
+     MPI_Allreduce(MPI_IN_PLACE, c->recv, COUNT, MPI_INT, MPI_SUM, c->comm))
+CALL(allreduce_pairs,
+     MPI_Allreduce(c->send, c->recv, COUNT, MPI_SHORT_INT, MPI_MAXLOC, c->comm))
+CALL(allreduce_own,
+     MPI_Allreduce(c->send, c->recv, COUNT, MPI_INT, own_op, c->comm))
+CALL(reduce_scatter,
+     MPI_Reduce_scatter(c->send, c->recv, counts, MPI_INT, MPI_SUM, c->comm))
+CALL(reduce_scatter_block, MPI_Reduce_scatter_block(c->send, c->recv, COUNT,
+                                                    MPI_INT, MPI_SUM, c->comm))
 CALL(scan, MPI_Scan(c->send, c->recv, COUNT, MPI_INT, MPI_SUM, c->comm))
-CALL(scan_here, MPI_Scan(MPI_IN_PLACE, c->recv, COUNT, MPI_INT, MPI_SUM,
-                         c->comm))
+CALL(scan_here,
+     MPI_Scan(MPI_IN_PLACE, c->recv, COUNT, MPI_INT, MPI_SUM, c->comm))
 CALL(exscan, MPI_Exscan(c->send, c->recv, COUNT, MPI_INT, MPI_SUM, c->comm))
-CALL(near_allgather, MPI_Neighbor_allgather(c->send, COUNT, t, c->recv, COUNT,
-                                            t, c->comm))
+CALL(near_allgather,
+     MPI_Neighbor_allgather(c->send, COUNT, t, c->recv, COUNT, t, c->comm))
 CALL(near_allgatherv, MPI_Neighbor_allgatherv(c->send, COUNT, t, c->recv,
                                               counts, places, t, c->comm))
-CALL(near_alltoall, MPI_Neighbor_alltoall(c->send, COUNT, t, c->recv, COUNT,
-                                          t, c->comm))
-CALL(near_alltoallv, MPI_Neighbor_alltoallv(c->send, counts, places, t,
-                                            c->recv, counts, places, t,
-                                            c->comm))
+CALL(near_alltoall,
+     MPI_Neighbor_alltoall(c->send, COUNT, t, c->recv, COUNT, t, c->comm))
+CALL(near_alltoallv, MPI_Neighbor_alltoallv(c->send, counts, places, t, c->recv,
+                                            counts, places, t, c->comm))
 CALL(near_alltoallw, MPI_Aint at[] = {0, COUNT * 12};
      MPI_Neighbor_alltoallw(c->send, counts, at, types, c->recv, counts, at,
                             types, c->comm))
@@ -395,21 +410,45 @@ static const struct {
     void (*call)(const call_t *);
 } calls[] = {
 #define X(name) {#name, name}
-    X(bcast), X(gather), X(gather_here), X(gatherv), X(scatter),
-    X(scatter_here), X(scatterv), X(allgather), X(allgather_here),
-    X(allgatherv), X(allgatherv_here), X(alltoall), X(alltoall_here),
-    X(alltoallv), X(alltoallw), X(reduce), X(reduce_here), X(allreduce),
-    X(allreduce_large), X(allreduce_here), X(allreduce_pairs),
-    X(allreduce_own), X(reduce_scatter), X(reduce_scatter_block), X(scan),
-    X(scan_here), X(exscan), X(near_allgather), X(near_allgatherv),
-    X(near_alltoall), X(near_alltoallv), X(near_alltoallw),
+    X(bcast),
+    X(gather),
+    X(gather_here),
+    X(gatherv),
+    X(scatter),
+    X(scatter_here),
+    X(scatterv),
+    X(allgather),
+    X(allgather_here),
+    X(allgatherv),
+    X(allgatherv_here),
+    X(alltoall),
+    X(alltoall_here),
+    X(alltoallv),
+    X(alltoallw),
+    X(reduce),
+    X(reduce_here),
+    X(allreduce),
+    X(allreduce_large),
+    X(allreduce_here),
+    X(allreduce_pairs),
+    X(allreduce_own),
+    X(reduce_scatter),
+    X(reduce_scatter_block),
+    X(scan),
+    X(scan_here),
+    X(exscan),
+    X(near_allgather),
+    X(near_allgatherv),
+    X(near_alltoall),
+    X(near_alltoallv),
+    X(near_alltoallw),
 #undef X
 };
 
 /* One call, with buffers of these kinds; what the receive buffer holds then
  * goes to `result`. */
-static void one_call(size_t which, MPI_Comm comm, MPI_Datatype type,
-                     int kind, char *result)
+static void one_call(size_t which, MPI_Comm comm, MPI_Datatype type, int kind,
+                     char *result)
 {
     int mine = kind >> 2 * world_rank;
     buffer_t out = buffer(0, mine & 1), in = buffer(1, mine & 2);
@@ -467,8 +506,9 @@ int main(int argc, char **argv)
 {
     int provided;
     bool threads = !strcmp(argv[2], "threads");
-    MPI_Init_thread(&argc, &argv, threads ? MPI_THREAD_MULTIPLE
-                                          : MPI_THREAD_SINGLE, &provided);
+    MPI_Init_thread(&argc, &argv,
+                    threads ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE,
+                    &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
     MPI_Comm_size(MPI_COMM_WORLD, &world_size);
     other = 1 - world_rank;

@@ -23,7 +23,7 @@
 static void *driver;
 static void *(*device_allocate)(size_t size, int managed);
 static void *(*device_alias)(const void *at);
-static char *device_open;           /* pages that can be touched just now    */
+static char *device_open; /* pages that can be touched just now */
 #define DEVICE_OPEN 8192
 
 static const char *last_part(const char *path)
@@ -54,10 +54,9 @@ static const char *who(const void *pc)
 /* The hosts' libraries, and what they stand on. */
 static bool is_host(const char *name)
 {
-    static const char *const host[] = {"libmpi", "libmpich", "libopen-pal",
-                                       "libopen-rte", "mca_", "libucs",
-                                       "libuct", "libucp", "libfabric",
-                                       "libpmpi", "libyaksa"};
+    static const char *const host[] = {
+        "libmpi", "libmpich", "libopen-pal", "libopen-rte", "mca_",    "libucs",
+        "libuct", "libucp",   "libfabric",   "libpmpi",     "libyaksa"};
     for (size_t i = 0; i < LENGTH(host); i++)
         if (!strncmp(name, host[i], strlen(host[i])))
             return true;
@@ -102,11 +101,11 @@ static void on_fault(int number, siginfo_t *info, void *context)
     bool same = at[0] == last[0] && at[1] == last[1];
     memcpy(last, at, sizeof last);
     const char *name = !device_alias(info->si_addr) ? ""
-                       : same ? "libmpi" : who((void *)at[0]);
+                       : same                       ? "libmpi"
+                                                    : who((void *)at[0]);
     if (!is_host(name)) {
         int n = snprintf(text, sizeof text, "rank %d: %s touched %p\n",
-                         world_rank, *name ? name : "something", 
-                         info->si_addr);
+                         world_rank, *name ? name : "something", info->si_addr);
         if (write(2, text, (size_t)n) < 0)
             _exit(98);
         signal(SIGSEGV, SIG_DFL);
@@ -129,7 +128,7 @@ static void on_step(int number, siginfo_t *info, void *context)
 static void device_start(const char *library)
 {
     void *frame[4];
-    backtrace(frame, 4);            /* what it loads it loads now */
+    backtrace(frame, 4); /* what it loads it loads now */
     driver = dlopen(library, RTLD_NOW | RTLD_GLOBAL);
     CHECK(driver, "%s", dlerror());
     *(void **)&device_allocate = dlsym(driver, "standin_allocate");

@@ -70,16 +70,20 @@ static void judged(const char *name, int code)
 static void rooted(const char *what, int count, MPI_Datatype type, int root)
 {
     char name[64];
-#define EACH(call, text)                                                    \
-    do {                                                                    \
-        snprintf(name, sizeof name, "%s: %s", text, what);                  \
-        judged(name, call);                                                 \
+#define EACH(call, text)                                   \
+    do {                                                   \
+        snprintf(name, sizeof name, "%s: %s", text, what); \
+        judged(name, call);                                \
     } while (0)
-    EACH(MPI_Bcast(a, count, type, root, comm), "Bcast");
+    EACH(MPI_Bcast(a, count, type, root, comm), "Bcast")
+        ;
     if (!few || (count > 0 && type == MPI_INT))
-        EACH(MPI_Reduce(a, b, count, type, MPI_SUM, root, comm), "Reduce");
-    EACH(MPI_Gather(a, count, type, b, count, type, root, comm), "Gather");
-    EACH(MPI_Scatter(b, count, type, a, count, type, root, comm), "Scatter");
+        EACH(MPI_Reduce(a, b, count, type, MPI_SUM, root, comm), "Reduce")
+            ;
+    EACH(MPI_Gather(a, count, type, b, count, type, root, comm), "Gather")
+        ;
+    EACH(MPI_Scatter(b, count, type, a, count, type, root, comm), "Scatter")
+        ;
 }
 
 static void unrooted(const char *what, int count, MPI_Datatype type)
@@ -90,43 +94,60 @@ static void unrooted(const char *what, int count, MPI_Datatype type)
         counts[i] = count;
         at[i] = i;
     }
-    EACH(MPI_Allgather(a, count, type, b, count, type, comm), "Allgather");
-    EACH(MPI_Alltoall(a, count, type, b, count, type, comm), "Alltoall");
+    EACH(MPI_Allgather(a, count, type, b, count, type, comm), "Allgather")
+        ;
+    EACH(MPI_Alltoall(a, count, type, b, count, type, comm), "Alltoall")
+        ;
     EACH(MPI_Allgatherv(a, count, type, b, counts, at, type, comm),
-         "Allgatherv");
+         "Allgatherv")
+        ;
     EACH(MPI_Alltoallv(a, counts, at, type, b, counts, at, type, comm),
-         "Alltoallv");
+         "Alltoallv")
+        ;
     EACH(MPI_Neighbor_allgather(a, count, type, b, count, type, grid),
-         "Neighbor_allgather");
+         "Neighbor_allgather")
+        ;
     EACH(MPI_Neighbor_alltoall(a, count, type, b, count, type, grid),
-         "Neighbor_alltoall");
-    EACH(MPI_Neighbor_alltoallv(a, counts, at, type, b, counts, at, type,
-                                grid), "Neighbor_alltoallv");
+         "Neighbor_alltoall")
+        ;
+    EACH(MPI_Neighbor_alltoallv(a, counts, at, type, b, counts, at, type, grid),
+         "Neighbor_alltoallv")
+        ;
     if (few)
         return;
-    EACH(MPI_Allreduce(a, b, count, type, MPI_SUM, comm), "Allreduce");
-    EACH(MPI_Scan(a, b, count, type, MPI_SUM, comm), "Scan");
-    EACH(MPI_Exscan(a, b, count, type, MPI_SUM, comm), "Exscan");
+    EACH(MPI_Allreduce(a, b, count, type, MPI_SUM, comm), "Allreduce")
+        ;
+    EACH(MPI_Scan(a, b, count, type, MPI_SUM, comm), "Scan")
+        ;
+    EACH(MPI_Exscan(a, b, count, type, MPI_SUM, comm), "Exscan")
+        ;
     EACH(MPI_Reduce_scatter_block(a, b, count, type, MPI_SUM, comm),
-         "Reduce_scatter_block");
+         "Reduce_scatter_block")
+        ;
     EACH(MPI_Reduce_scatter(a, b, counts, type, MPI_SUM, comm),
-         "Reduce_scatter");
+         "Reduce_scatter")
+        ;
 }
 
-static void all_wrong_operations(const char *what, MPI_Op op,
-                                 MPI_Datatype type)
+static void all_wrong_operations(const char *what, MPI_Op op, MPI_Datatype type)
 {
     char name[64];
     int counts[ROOM];
     for (int i = 0; i < world_size; i++)
         counts[i] = 1;
-    EACH(MPI_Reduce(a, b, 1, type, op, 0, comm), "Reduce");
-    EACH(MPI_Allreduce(a, b, 1, type, op, comm), "Allreduce");
-    EACH(MPI_Scan(a, b, 1, type, op, comm), "Scan");
-    EACH(MPI_Exscan(a, b, 1, type, op, comm), "Exscan");
+    EACH(MPI_Reduce(a, b, 1, type, op, 0, comm), "Reduce")
+        ;
+    EACH(MPI_Allreduce(a, b, 1, type, op, comm), "Allreduce")
+        ;
+    EACH(MPI_Scan(a, b, 1, type, op, comm), "Scan")
+        ;
+    EACH(MPI_Exscan(a, b, 1, type, op, comm), "Exscan")
+        ;
     EACH(MPI_Reduce_scatter_block(a, b, 1, type, op, comm),
-         "Reduce_scatter_block");
-    EACH(MPI_Reduce_scatter(a, b, counts, type, op, comm), "Reduce_scatter");
+         "Reduce_scatter_block")
+        ;
+    EACH(MPI_Reduce_scatter(a, b, counts, type, op, comm), "Reduce_scatter")
+        ;
 }
 
 static void first_of(void *in, void *inout, int *n, MPI_Datatype *type)
@@ -141,9 +162,8 @@ static void on_no_communicator(void)
     MPI_Comm gone;
     MPI_Comm_dup(comm, &gone);
     MPI_Allreduce(a, b, 1, MPI_INT, MPI_SUM, gone);
-    MPI_Comm_free(&gone);           /* the variable is MPI_COMM_NULL now */
-    WRONG("Bcast: a freed communicator",
-          MPI_Bcast(a, 1, MPI_INT, 0, gone));
+    MPI_Comm_free(&gone); /* the variable is MPI_COMM_NULL now */
+    WRONG("Bcast: a freed communicator", MPI_Bcast(a, 1, MPI_INT, 0, gone));
     WRONG("Barrier: MPI_COMM_NULL", MPI_Barrier(MPI_COMM_NULL));
     WRONG("Allreduce: MPI_COMM_NULL",
           MPI_Allreduce(a, b, 1, MPI_INT, MPI_SUM, MPI_COMM_NULL));
@@ -157,8 +177,7 @@ static void on_no_communicator(void)
 
 static void aliased(void)
 {
-    WRONG("Allreduce: aliased",
-          MPI_Allreduce(a, a, 4, MPI_INT, MPI_SUM, comm));
+    WRONG("Allreduce: aliased", MPI_Allreduce(a, a, 4, MPI_INT, MPI_SUM, comm));
     WRONG("Scan: aliased", MPI_Scan(a, a, 4, MPI_INT, MPI_SUM, comm));
     WRONG("Allreduce: receives MPI_IN_PLACE",
           MPI_Allreduce(a, MPI_IN_PLACE, 4, MPI_INT, MPI_SUM, comm));
@@ -169,21 +188,21 @@ static void packing(void)
     MPI_Datatype spaced;
     int at = 0;
     MPI_Type_vector(4, 1, 2, MPI_INT, &spaced);
-    WRONG("Pack: uncommitted",
-          MPI_Pack(a, 1, spaced, b, ROOM, &at, comm));
+    WRONG("Pack: uncommitted", MPI_Pack(a, 1, spaced, b, ROOM, &at, comm));
     MPI_Type_commit(&spaced);
     for (int i = 0; i < 100; i++) {
         at = 0;
         CHECK(MPI_Pack(a, 1, spaced, b, 16, &at, comm) == MPI_SUCCESS &&
-              at == 16, "packed");
+                  at == 16,
+              "packed");
         at = 0;
         CHECK(MPI_Unpack(b, 16, &at, a, 1, spaced, comm) == MPI_SUCCESS &&
-              at == 16, "unpacked");
+                  at == 16,
+              "unpacked");
     }
     at = 0;
     WRONG("Pack: no room", MPI_Pack(a, 1, spaced, b, 15, &at, comm));
-    WRONG("Pack: negative count",
-          MPI_Pack(a, -1, spaced, b, ROOM, &at, comm));
+    WRONG("Pack: negative count", MPI_Pack(a, -1, spaced, b, ROOM, &at, comm));
     WRONG("Pack: no type",
           MPI_Pack(a, 1, MPI_DATATYPE_NULL, b, ROOM, &at, comm));
     WRONG("Pack: no communicator",
@@ -236,12 +255,9 @@ int main(int argc, char **argv)
     MPI_Datatype raw, freed;
     MPI_Type_contiguous(2, MPI_INT, &raw);
     WRONG("Bcast: uncommitted", MPI_Bcast(a, 1, raw, 0, comm));
-    WRONG("Gather: uncommitted",
-          MPI_Gather(a, 1, raw, b, 1, raw, 0, comm));
-    WRONG("Allgather: uncommitted",
-          MPI_Allgather(a, 1, raw, b, 1, raw, comm));
-    WRONG("Alltoall: uncommitted",
-          MPI_Alltoall(a, 1, raw, b, 1, raw, comm));
+    WRONG("Gather: uncommitted", MPI_Gather(a, 1, raw, b, 1, raw, 0, comm));
+    WRONG("Allgather: uncommitted", MPI_Allgather(a, 1, raw, b, 1, raw, comm));
+    WRONG("Alltoall: uncommitted", MPI_Alltoall(a, 1, raw, b, 1, raw, comm));
     MPI_Type_commit(&raw);
     still_serves("a commit");
     CHECK(MPI_Bcast(a, 1, raw, 0, comm) == MPI_SUCCESS, "committed");

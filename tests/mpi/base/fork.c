@@ -37,8 +37,7 @@ static int see(long v)
 
 static void collect(void)
 {
-    MPI_Allreduce(block[0], block[1], WORDS, MPI_LONG, MPI_MAX,
-                  MPI_COMM_WORLD);
+    MPI_Allreduce(block[0], block[1], WORDS, MPI_LONG, MPI_MAX, MPI_COMM_WORLD);
     CHECK(block[1][0] == block[0][0], "Allreduce around a fork");
 }
 
@@ -84,7 +83,7 @@ int main(int argc, char **argv)
         collect();
         CHECK(write(down[1], &byte, 1) == 1, "pipe");
         CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) &&
-              WEXITSTATUS(status) == 0,
+                  WEXITSTATUS(status) == 0,
               "the child saw other memory than its own (status %d)", status);
         for (int i = 0; i < 2; i++) {
             close(down[i]);
@@ -97,10 +96,11 @@ int main(int argc, char **argv)
         CHECK(f && fgets(text, sizeof text, f) && !strcmp(text, "seven\n"),
               "popen");
         pclose(f);
-        char *command[] = { "sh", "-c", "exit 4", NULL };
-        CHECK(posix_spawn(&child, "/bin/sh", NULL, NULL, command, environ) ==
-              0 && waitpid(child, &status, 0) == child &&
-              WEXITSTATUS(status) == 4, "posix_spawn");
+        char *command[] = {"sh", "-c", "exit 4", NULL};
+        CHECK(
+            posix_spawn(&child, "/bin/sh", NULL, NULL, command, environ) == 0 &&
+                waitpid(child, &status, 0) == child && WEXITSTATUS(status) == 4,
+            "posix_spawn");
         collect();
     }
     test_end();

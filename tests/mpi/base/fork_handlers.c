@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-char *handlers_write;           /* the program's block ...                  */
+char *handlers_write; /* the program's block ... */
 size_t handlers_bytes;
 int handlers_ran;
 

@@ -19,10 +19,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#define CHECK(what, ...) \
-    ((what) ? (void)0 \
-            : (printf("line %d: ", __LINE__), printf(__VA_ARGS__), \
-               puts(""), fflush(stdout), _exit(1)))
+#define CHECK(what, ...)                                                     \
+    ((what) ? (void)0                                                        \
+            : (printf("line %d: ", __LINE__), printf(__VA_ARGS__), puts(""), \
+               fflush(stdout), _exit(1)))
 #else
 #include "mpi/test.h"
 #endif
@@ -36,7 +36,7 @@
 #include <sys/wait.h>
 #include <ucontext.h>
 
-#if !__GLIBC_PREREQ(2, 34)      /* it has no _Fork */
+#if !__GLIBC_PREREQ(2, 34) /* it has no _Fork */
 #define _Fork fork
 #endif
 
@@ -58,7 +58,8 @@ static char *shown(size_t bytes)
 #ifndef WITHOUT_MPI
     char *sum = calloc(1, bytes);
     for (int i = 0; i < 3; i++)
-        MPI_Allreduce(p, sum, (int)bytes, MPI_SIGNED_CHAR, MPI_MAX, MPI_COMM_WORLD);
+        MPI_Allreduce(p, sum, (int)bytes, MPI_SIGNED_CHAR, MPI_MAX,
+                      MPI_COMM_WORLD);
     free(sum);
 #endif
     return p;
@@ -219,7 +220,9 @@ static void bare(void)
 static void clones(void)
 {
     static const int kinds[] = {
-        SIGCHLD, SIGCHLD | CLONE_FILES, SIGCHLD | CLONE_FS | CLONE_VFORK,
+        SIGCHLD,
+        SIGCHLD | CLONE_FILES,
+        SIGCHLD | CLONE_FS | CLONE_VFORK,
         SIGCHLD | CLONE_FILES | CLONE_VFORK,
     };
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
@@ -288,7 +291,7 @@ static void starts(void)
     CHECK(f && fgets(text, sizeof text, f) && !strcmp(text, "seven\n"),
           "popen");
     pclose(f);
-    char *command[] = { "sh", "-c", "exit 3", NULL };
+    char *command[] = {"sh", "-c", "exit 3", NULL};
     CHECK(posix_spawn(&pid, "/bin/sh", NULL, NULL, command, environ) == 0,
           "posix_spawn");
     join(pid);
@@ -299,7 +302,7 @@ static void starts(void)
     }
     join(pid);
     pid = fork();
-    if (pid == 0) {             /* daemon() leaves, its child goes on */
+    if (pid == 0) { /* daemon() leaves, its child goes on */
         if (daemon(1, 1) || !holds(block, BYTES, 'p'))
             _exit(7);
         memset(block, 'x', BYTES);
@@ -307,7 +310,8 @@ static void starts(void)
         _exit(3);
     }
     CHECK(waitpid(pid, &status, 0) == pid && WIFEXITED(status) &&
-          WEXITSTATUS(status) == 0, "daemon");
+              WEXITSTATUS(status) == 0,
+          "daemon");
     CHECK(holds(block, BYTES, 'p'), "the parent sees what a daemon wrote");
 }
 
@@ -320,7 +324,7 @@ int main(int argc, char **argv)
         const char *name;
         void (*run)(void);
     } ways[] = {{"handlers", handlers}, {"cancel", cancel}, {"bare", bare},
-                {"clones", clones}, {"stack", stack}, {"starts", starts}};
+                {"clones", clones},     {"stack", stack},   {"starts", starts}};
     alarm(40);
     block = shown(BYTES);
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {

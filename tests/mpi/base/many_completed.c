@@ -10,10 +10,10 @@
 #include "mpi/test.h"
 
 enum { RECEIVES, SENDS, PERSISTENT, COLLECTIVES, OTHERS, ALL };
-static const char *const kinds[] = {"receives", "sends", "persistent",
+static const char *const kinds[] = {"receives",    "sends",  "persistent",
                                     "collectives", "others", "all"};
 enum { WAITANY, TESTANY, WAITSOME, TESTSOME, WAITALL, TESTALL };
-static const char *const calls[] = {"waitany", "testany", "waitsome",
+static const char *const calls[] = {"waitany",  "testany", "waitsome",
                                     "testsome", "waitall", "testall"};
 
 static int n, kind, call, peer;
@@ -41,8 +41,14 @@ static int query(void *extra, MPI_Status *to)
     to->MPI_SOURCE = to->MPI_TAG = MPI_UNDEFINED;
     return MPI_SUCCESS;
 }
-static int nothing(void *extra) { return MPI_SUCCESS; }
-static int cancel(void *extra, int complete) { return MPI_SUCCESS; }
+static int nothing(void *extra)
+{
+    return MPI_SUCCESS;
+}
+static int cancel(void *extra, int complete)
+{
+    return MPI_SUCCESS;
+}
 
 static void start(int i)
 {
@@ -136,8 +142,7 @@ static void complete(void)
         MPI_Waitall(n, q, status);
         flag = 1;
         break;
-    default:
-        MPI_Testall(n, q, &flag, status);
+    default: MPI_Testall(n, q, &flag, status);
     }
     for (int i = 0; i < n && flag && call >= WAITALL; i++)
         completed(i, &status[i]);

@@ -21,7 +21,7 @@ static int a[ROOM * 4], b[ROOM * 4];
 static int call(const char *what, int n, bool odd, MPI_Comm comm)
 {
     int last = world_size - 1;
-    if (!strcmp(what, "bcast-truncated"))   /* the root sends too much */
+    if (!strcmp(what, "bcast-truncated")) /* the root sends too much */
         return MPI_Bcast(a, world_rank ? n / 2 : n, MPI_INT, 0, comm);
     if (!strcmp(what, "bcast-more-room"))
         return MPI_Bcast(a, world_rank ? n * 2 : n, MPI_INT, 0, comm);
@@ -32,8 +32,7 @@ static int call(const char *what, int n, bool odd, MPI_Comm comm)
     if (!strcmp(what, "gather-more-room"))
         return MPI_Gather(a, odd ? n / 2 : n, MPI_INT, b, n, MPI_INT, 0, comm);
     if (!strcmp(what, "scatter-truncated"))
-        return MPI_Scatter(b, n, MPI_INT, a, odd ? n / 2 : n, MPI_INT, 0,
-                           comm);
+        return MPI_Scatter(b, n, MPI_INT, a, odd ? n / 2 : n, MPI_INT, 0, comm);
     if (!strcmp(what, "allreduce-counts"))
         return MPI_Allreduce(a, b, odd ? n / 2 : n, MPI_INT, MPI_SUM, comm);
     if (!strcmp(what, "reduce-counts"))

@@ -18,30 +18,79 @@
 #define LONG 30000
 
 typedef enum {
-    BARRIER, BCAST, GATHER, GATHERV, SCATTER, SCATTERV, ALLGATHER,
-    ALLGATHERV, ALLTOALL, ALLTOALLV, ALLTOALLW, REDUCE, ALLREDUCE,
-    REDUCE_SCATTER, REDUCE_SCATTER_BLOCK, SCAN, EXSCAN, NEIGHBOR_ALLGATHER,
-    NEIGHBOR_ALLGATHERV, NEIGHBOR_ALLTOALL, NEIGHBOR_ALLTOALLV,
-    NEIGHBOR_ALLTOALLW, CALLS
+    BARRIER,
+    BCAST,
+    GATHER,
+    GATHERV,
+    SCATTER,
+    SCATTERV,
+    ALLGATHER,
+    ALLGATHERV,
+    ALLTOALL,
+    ALLTOALLV,
+    ALLTOALLW,
+    REDUCE,
+    ALLREDUCE,
+    REDUCE_SCATTER,
+    REDUCE_SCATTER_BLOCK,
+    SCAN,
+    EXSCAN,
+    NEIGHBOR_ALLGATHER,
+    NEIGHBOR_ALLGATHERV,
+    NEIGHBOR_ALLTOALL,
+    NEIGHBOR_ALLTOALLV,
+    NEIGHBOR_ALLTOALLW,
+    CALLS
 } call_t;
 
 static const char *const names[] = {
-    "Barrier", "Bcast", "Gather", "Gatherv", "Scatter", "Scatterv",
-    "Allgather", "Allgatherv", "Alltoall", "Alltoallv", "Alltoallw",
-    "Reduce", "Allreduce", "Reduce_scatter", "Reduce_scatter_block", "Scan",
-    "Exscan", "Neighbor_allgather", "Neighbor_allgatherv",
-    "Neighbor_alltoall", "Neighbor_alltoallv", "Neighbor_alltoallw",
+    "Barrier",
+    "Bcast",
+    "Gather",
+    "Gatherv",
+    "Scatter",
+    "Scatterv",
+    "Allgather",
+    "Allgatherv",
+    "Alltoall",
+    "Alltoallv",
+    "Alltoallw",
+    "Reduce",
+    "Allreduce",
+    "Reduce_scatter",
+    "Reduce_scatter_block",
+    "Scan",
+    "Exscan",
+    "Neighbor_allgather",
+    "Neighbor_allgatherv",
+    "Neighbor_alltoall",
+    "Neighbor_alltoallv",
+    "Neighbor_alltoallw",
 };
 
 typedef enum {
-    RIGHT, COUNT, TYPE, ROOT, OP, ALIASED, IN_PLACE_SENT, IN_PLACE_RECEIVED,
-    NO_LISTS, WRONGS
+    RIGHT,
+    COUNT,
+    TYPE,
+    ROOT,
+    OP,
+    ALIASED,
+    IN_PLACE_SENT,
+    IN_PLACE_RECEIVED,
+    NO_LISTS,
+    WRONGS
 } wrong_t;
 
 static const char *const wrongs[] = {
-    "right", "a negative count", "no datatype", "a root past the end",
-    "no operation", "aliased buffers", "MPI_IN_PLACE to send",
-    "MPI_IN_PLACE to receive", "no lists",
+    "right",
+    "a negative count",
+    "no datatype",
+    "a root past the end",
+    "no operation",
+    "aliased buffers",
+    "MPI_IN_PLACE to send",
+    "MPI_IN_PLACE to receive",
+    "no lists",
 };
 
 static MPI_Comm comm;
@@ -69,23 +118,16 @@ static bool possible(call_t c, wrong_t w, int root)
     bool at_root = world_rank == root;
     switch (w) {
     case COUNT:
-    case TYPE:
-        return c != BARRIER && !(few && reduces(c));
-    case ROOT:
-        return rooted(c);
-    case OP:
-        return reduces(c);
-    case ALIASED:
-        return c != BARRIER && c != BCAST && (!rooted(c) || at_root);
-    case IN_PLACE_SENT:     /* where it means nothing */
-        return !few && !at_root && (c == GATHER || c == GATHERV ||
-                                    c == REDUCE);
+    case TYPE: return c != BARRIER && !(few && reduces(c));
+    case ROOT: return rooted(c);
+    case OP: return reduces(c);
+    case ALIASED: return c != BARRIER && c != BCAST && (!rooted(c) || at_root);
+    case IN_PLACE_SENT: /* where it means nothing */
+        return !few && !at_root && (c == GATHER || c == GATHERV || c == REDUCE);
     case IN_PLACE_RECEIVED:
         return !few && !at_root && (c == SCATTER || c == SCATTERV);
-    case NO_LISTS:
-        return !few && at_root && (c == GATHERV || c == SCATTERV);
-    default:
-        return false;
+    case NO_LISTS: return !few && at_root && (c == GATHERV || c == SCATTERV);
+    default: return false;
     }
 }
 
@@ -95,8 +137,9 @@ static int make(call_t c, wrong_t w, int n, int root)
     MPI_Datatype type = w == TYPE ? MPI_DATATYPE_NULL : MPI_INT;
     MPI_Op op = w == OP ? MPI_OP_NULL : MPI_SUM;
     void *send = w == IN_PLACE_SENT ? MPI_IN_PLACE : (void *)a;
-    void *recv = w == ALIASED ? a
-                 : w == IN_PLACE_RECEIVED ? MPI_IN_PLACE : (void *)b;
+    void *recv = w == ALIASED             ? a
+                 : w == IN_PLACE_RECEIVED ? MPI_IN_PLACE
+                                          : (void *)b;
     int *list = w == NO_LISTS ? NULL : counts;
     int *some = w == NO_LISTS ? NULL : sides;
     int ring = c >= NEIGHBOR_ALLGATHER ? 2 : world_size;
@@ -113,10 +156,8 @@ static int make(call_t c, wrong_t w, int n, int root)
         types[i] = type;
     }
     switch (c) {
-    case BARRIER:
-        return MPI_Barrier(comm);
-    case BCAST:
-        return MPI_Bcast(a, count, type, root, comm);
+    case BARRIER: return MPI_Barrier(comm);
+    case BCAST: return MPI_Bcast(a, count, type, root, comm);
     case GATHER:
         return MPI_Gather(send, count, type, recv, count, type, root, comm);
     case GATHERV:
@@ -125,8 +166,8 @@ static int make(call_t c, wrong_t w, int n, int root)
     case SCATTER:
         return MPI_Scatter(send, count, type, recv, count, type, root, comm);
     case SCATTERV:
-        return MPI_Scatterv(send, list, places, type, recv, count, type,
-                            root, comm);
+        return MPI_Scatterv(send, list, places, type, recv, count, type, root,
+                            comm);
     case ALLGATHER:
         return MPI_Allgather(send, count, type, recv, count, type, comm);
     case ALLGATHERV:
@@ -135,23 +176,19 @@ static int make(call_t c, wrong_t w, int n, int root)
     case ALLTOALL:
         return MPI_Alltoall(send, count, type, recv, count, type, comm);
     case ALLTOALLV:
-        return MPI_Alltoallv(send, list, places, type, recv, list, places,
-                             type, comm);
+        return MPI_Alltoallv(send, list, places, type, recv, list, places, type,
+                             comm);
     case ALLTOALLW:
-        return MPI_Alltoallw(send, list, bytes, types, recv, list, bytes,
-                             types, comm);
-    case REDUCE:
-        return MPI_Reduce(send, recv, count, type, op, root, comm);
-    case ALLREDUCE:
-        return MPI_Allreduce(send, recv, count, type, op, comm);
+        return MPI_Alltoallw(send, list, bytes, types, recv, list, bytes, types,
+                             comm);
+    case REDUCE: return MPI_Reduce(send, recv, count, type, op, root, comm);
+    case ALLREDUCE: return MPI_Allreduce(send, recv, count, type, op, comm);
     case REDUCE_SCATTER:
         return MPI_Reduce_scatter(send, recv, counts, type, op, comm);
     case REDUCE_SCATTER_BLOCK:
         return MPI_Reduce_scatter_block(send, recv, count, type, op, comm);
-    case SCAN:
-        return MPI_Scan(send, recv, count, type, op, comm);
-    case EXSCAN:
-        return MPI_Exscan(send, recv, count, type, op, comm);
+    case SCAN: return MPI_Scan(send, recv, count, type, op, comm);
+    case EXSCAN: return MPI_Exscan(send, recv, count, type, op, comm);
     case NEIGHBOR_ALLGATHER:
         return MPI_Neighbor_allgather(send, count, type, recv, count, type,
                                       comm);
@@ -162,13 +199,12 @@ static int make(call_t c, wrong_t w, int n, int root)
         return MPI_Neighbor_alltoall(send, count, type, recv, count, type,
                                      comm);
     case NEIGHBOR_ALLTOALLV:
-        return MPI_Neighbor_alltoallv(send, some, side_places, type, recv,
-                                      some, side_places, type, comm);
+        return MPI_Neighbor_alltoallv(send, some, side_places, type, recv, some,
+                                      side_places, type, comm);
     case NEIGHBOR_ALLTOALLW:
-        return MPI_Neighbor_alltoallw(send, some, side_bytes, types, recv,
-                                      some, side_bytes, types, comm);
-    default:
-        return MPI_ERR_OTHER;
+        return MPI_Neighbor_alltoallw(send, some, side_bytes, types, recv, some,
+                                      side_bytes, types, comm);
+    default: return MPI_ERR_OTHER;
     }
 }
 
@@ -182,8 +218,7 @@ static void still_right(const char *after, const char *wrong)
           code);
     code = MPI_Bcast(&got, 1, MPI_INT, world_size - 1, comm);
     CHECK(!code && got == world_size - 1,
-          "after %s with %s: Bcast gives %d, code %d", after, wrong, got,
-          code);
+          "after %s with %s: Bcast gives %d, code %d", after, wrong, got, code);
 }
 
 static void try(call_t c, wrong_t w, int who, int root, int before, int n)
@@ -261,8 +296,7 @@ static void offspring(void)
     } else if (world_rank == last) {
         MPI_Probe(0, 5, child, &status);
         MPI_Get_count(&status, MPI_INT, &n);
-        CHECK(n == LONG, "a message of %d ints is told to be %d long", LONG,
-              n);
+        CHECK(n == LONG, "a message of %d ints is told to be %d long", LONG, n);
         MPI_Recv(b, LONG, MPI_INT, 0, 5, child, MPI_STATUS_IGNORE);
     }
     MPI_Comm_free(&some);

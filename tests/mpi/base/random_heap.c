@@ -22,7 +22,7 @@
 
 static char *block[BLOCKS];
 static size_t size[BLOCKS];
-static char *model;             /* [rank][block][LARGEST] */
+static char *model; /* [rank][block][LARGEST] */
 static uint64_t step;
 
 static char *modelled(int rank, int b)
@@ -63,9 +63,7 @@ static void allocate(rng_t *r, int b)
 {
     size_t n = size[b] = draw_size(r);
     switch (rng_below(r, 3)) {
-    case 0:
-        block[b] = malloc(n);
-        break;
+    case 0: block[b] = malloc(n); break;
     case 1:
         block[b] = calloc(n, 1);
         for (int k = 0; k < world_size; k++)
@@ -312,12 +310,8 @@ static void one_step(rng_t *r)
         free(block[b]);
         block[b] = NULL;
         break;
-    case 1:
-        reallocate(r, b);
-        break;
-    case 2:
-        give_up(b);
-        break;
+    case 1: reallocate(r, b); break;
+    case 2: give_up(b); break;
     case 3:
         if (rng_one_in(r, 4))
             inherit(rng_one_in(r, 3));

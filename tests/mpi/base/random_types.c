@@ -44,17 +44,16 @@ enum { WORLD, REVERSED, CART, GRAPH, COMMS };
 
 static MPI_Comm comms[COMMS];
 static size_t max_bytes = 1 << 20;
-static size_t uncut = 4000;     /* bytes that every host sends as one */
+static size_t uncut = 4000; /* bytes that every host sends as one */
 static int only = -1;
-static const char *const parts[] = { "messages", "collectives",
-                                     "neighbours" };
+static const char *const parts[] = {"messages", "collectives", "neighbours"};
 
 /* Communicators ---------------------------------------------------------- */
 
 static void comms_make(void)
 {
     rng_t r = rng_from(key2(seed, 4242));
-    int dims[2] = { 0, 0 }, periodic[2];
+    int dims[2] = {0, 0}, periodic[2];
     comms[WORLD] = MPI_COMM_WORLD;
     MPI_Comm_split(MPI_COMM_WORLD, 0, -world_rank, &comms[REVERSED]);
     MPI_Dims_create(world_size, 2, dims);
@@ -83,25 +82,23 @@ static void comms_make(void)
 /* Bytes of a message: any size, and the ones where things change. */
 static size_t draw_bytes(rng_t *r, size_t max)
 {
-    static const size_t edges[] = { 192, 192, 256, 1000, 4096, 4096, 8192,
-                                    16384, 65536 };
+    static const size_t edges[] = {192,  192,  256,   1000, 4096,
+                                   4096, 8192, 16384, 65536};
     size_t n;
     switch (rng_below(r, 6)) {
-    case 0: case 1:
+    case 0:
+    case 1:
         n = edges[rng_below(r, LENGTH(edges))];
         n += rng_one_in(r, 2) ? 0 : rng_below(r, 33) - 16;
         break;
-    case 2:
-        n = rng_size(r, rng_one_in(r, 4) ? max : 32768);
-        break;
-    default:
-        n = rng_size(r, 8192);
+    case 2: n = rng_size(r, rng_one_in(r, 4) ? max : 32768); break;
+    default: n = rng_size(r, 8192);
     }
     return n > max ? max : n;
 }
 
-static const int grains[] = { 1, 2, 3, 4, 6, 8, 12, 24, 60, 64, 100, 120, 360,
-                              720, 1024 };
+static const int grains[] = {1,  2,  3,   4,   6,   8,   12,  24,
+                             60, 64, 100, 120, 360, 720, 1024};
 
 /* Turns of a signature that make about so many bytes, and a grain. */
 static int draw_turns(rng_t *r, const signature_t *s, size_t bytes, int *grain)
@@ -124,7 +121,7 @@ static void messages(rng_t *plan, rng_t *own, long round)
     int n = 1 + (int)rng_below(plan, ITEMS_MAX);
     for (int i = 0; i < n; i++) {
         item_t *m = &item[i];
-        *m = (item_t){ .index = i, .round = round };
+        *m = (item_t){.index = i, .round = round};
         m->key = rng_next(plan);
         m->comm = comms[rng_below(plan, 2)];
         m->from = (int)rng_below(plan, (size_t)world_size);
@@ -135,8 +132,8 @@ static void messages(rng_t *plan, rng_t *own, long round)
         m->tag = m->alone ? 1000 + (int)((round * ITEMS_MAX + i) % 20000)
                           : (int)rng_below(plan, 5);
         m->signature = draw_signature(plan);
-        m->turns = draw_turns(plan, &m->signature,
-                              draw_bytes(plan, max_bytes), &m->grain);
+        m->turns = draw_turns(plan, &m->signature, draw_bytes(plan, max_bytes),
+                              &m->grain);
         m->bytes = (size_t)m->turns * (size_t)m->signature.size;
         m->times = rng_one_in(plan, 5) ? 2 + (int)rng_below(plan, 2) : 1;
         m->overlap = rng_one_in(plan, 8) && has("overlap");
@@ -146,7 +143,7 @@ static void messages(rng_t *plan, rng_t *own, long round)
         m->cut = rng_one_in(plan, 25) && m->turns > 1 && has("cut") &&
                  !m->exchange && cuts_well(&m->signature);
 #ifdef OMPI_MAJOR_VERSION
-        m->cut = false;         /* it writes past the room */
+        m->cut = false; /* it writes past the room */
 #endif
         if (m->cut)
             m->times = 1;
@@ -163,15 +160,14 @@ static void messages(rng_t *plan, rng_t *own, long round)
 
 static void collectives(rng_t *plan, rng_t *own, long round, bool neighbours)
 {
-    collective_t c = { .round = round, .key = rng_next(plan) };
-    c.kind = neighbours ? PLAIN_COLLECTIVES +
-                              (int)rng_below(plan, COLLECTIVES -
-                                                       PLAIN_COLLECTIVES)
-                        : (int)rng_below(plan, PLAIN_COLLECTIVES);
+    collective_t c = {.round = round, .key = rng_next(plan)};
+    c.kind = neighbours
+                 ? PLAIN_COLLECTIVES +
+                       (int)rng_below(plan, COLLECTIVES - PLAIN_COLLECTIVES)
+                 : (int)rng_below(plan, PLAIN_COLLECTIVES);
     if (!host_can(c.kind))
         c.kind = ALLTOALLW;
-    c.comm = comms[neighbours ? CART + rng_below(plan, 2)
-                              : rng_below(plan, 2)];
+    c.comm = comms[neighbours ? CART + rng_below(plan, 2) : rng_below(plan, 2)];
     c.root = (int)rng_below(plan, (size_t)world_size);
     c.signature = draw_signature(plan);
     size_t max = max_bytes / 2 / (size_t)world_size;
@@ -257,6 +253,7 @@ int main(int argc, char **argv)
     MPI_Finalize();
     if (world_rank == 0)
         printf("seed %llu: %ld rounds of datatypes right, %ld types of rank 0 "
-               "not trusted\n", (unsigned long long)seed, rounds, mistrusted);
+               "not trusted\n",
+               (unsigned long long)seed, rounds, mistrusted);
     return 0;
 }

@@ -15,7 +15,7 @@
 #include "mpi/test.h"
 #include <pthread.h>
 
-#define LONG 100000         /* bytes of a message */
+#define LONG 100000 /* bytes of a message */
 
 static int handled;
 static bool user;
@@ -29,9 +29,9 @@ static void handler(MPI_Comm *comm, int *code, ...)
 
 /* MPICH takes a negative length of a grid, and waits for the others. */
 #ifdef OMPI_MAJOR_VERSION
-# define WRONG_LENGTH -5
+#define WRONG_LENGTH -5
 #else
-# define WRONG_LENGTH 1000
+#define WRONG_LENGTH 1000
 #endif
 
 /* Each is refused before it asks any other member. */
@@ -42,29 +42,21 @@ static void refuse(int kind, MPI_Comm comm)
     int five = WRONG_LENGTH, zero = 0, index[1000] = {0}, edges[1] = {0};
     int result = MPI_SUCCESS, before = handled;
     switch (kind) {
-    case 0:
-        result = MPI_Cart_create(comm, 1, &five, &zero, 0, &made);
-        break;
-    case 1:
-        result = MPI_Cart_create(comm, -1, &five, &zero, 0, &made);
-        break;
+    case 0: result = MPI_Cart_create(comm, 1, &five, &zero, 0, &made); break;
+    case 1: result = MPI_Cart_create(comm, -1, &five, &zero, 0, &made); break;
     case 2:
         result = MPI_Graph_create(comm, 1000, index, edges, 0, &made);
         break;
-    case 3:
-        result = MPI_Comm_create(comm, none, &made);
-        break;
-    case 4:
-        result = MPI_Cart_sub(comm, &zero, &made);
-        break;
+    case 3: result = MPI_Comm_create(comm, none, &made); break;
+    case 4: result = MPI_Cart_sub(comm, &zero, &made); break;
     case 5:
-        result = MPI_Dist_graph_create_adjacent(
-            comm, -1, &zero, MPI_UNWEIGHTED, 0, &zero, MPI_UNWEIGHTED,
-            MPI_INFO_NULL, 0, &made);
+        result = MPI_Dist_graph_create_adjacent(comm, -1, &zero, MPI_UNWEIGHTED,
+                                                0, &zero, MPI_UNWEIGHTED,
+                                                MPI_INFO_NULL, 0, &made);
         break;
     }
-    CHECK(user ? handled > before : result != MPI_SUCCESS,
-          "call %d is taken", kind);
+    CHECK(user ? handled > before : result != MPI_SUCCESS, "call %d is taken",
+          kind);
 }
 
 #define REFUSALS 6
@@ -130,7 +122,7 @@ static void make_all(MPI_Comm parent, int key)
     ranks[0] = 1;
     ranks[1] = n - 1;
     MPI_Group_range_incl(all, 1, &ranks, &most);
-    MPI_Comm_create(parent, most, &made);       /* not with the first */
+    MPI_Comm_create(parent, most, &made); /* not with the first */
     use_and_free(made, key + 7);
     MPI_Group_free(&most);
     MPI_Group_free(&all);
@@ -141,8 +133,8 @@ static void make_all(MPI_Comm parent, int key)
 /* An attribute's callback makes a communicator of the one that is copied. */
 static MPI_Comm made_inside;
 
-static int copy(MPI_Comm comm, int keyval, void *extra, void *value,
-                void *to, int *flag)
+static int copy(MPI_Comm comm, int keyval, void *extra, void *value, void *to,
+                int *flag)
 {
     (void)keyval;
     (void)extra;
@@ -216,7 +208,7 @@ int main(int argc, char **argv)
     MPI_Comm_dup(MPI_COMM_WORLD, &parent);
     MPI_Comm_create_errhandler(handler, &own);
     MPI_Comm on[] = {parent, MPI_COMM_WORLD, MPI_COMM_SELF};
-    for (size_t i = 0; i < LENGTH(on); i++)     /* MPIs differ in which */
+    for (size_t i = 0; i < LENGTH(on); i++) /* MPIs differ in which */
         MPI_Comm_set_errhandler(on[i], user ? own : MPI_ERRORS_RETURN);
     MPI_Errhandler_free(&own);
     for (int kind = 0; kind < REFUSALS; kind++) {

@@ -50,7 +50,7 @@ static void often(int n)
 
 static void anew(int n)
 {
-    for (int i = 0; i < n; i++) {       /* too large for a thread to keep */
+    for (int i = 0; i < n; i++) { /* too large for a thread to keep */
         char *out = malloc(64 * BYTES), *in = malloc(64 * BYTES);
         send_over(out, in);
         free(out);

@@ -25,16 +25,16 @@
 #include <pthread.h>
 
 #define THREADS_MAX 4
-#define TOGETHER 6              /* messages under way */
-#define FREED 32                /* handles that are remembered */
+#define TOGETHER 6 /* messages under way */
+#define FREED 32   /* handles that are remembered */
 
 /* Reuse -------------------------------------------------------------------- */
 
 typedef struct {
     MPI_Comm comm;
     uint64_t key;
-    long rounds, types, again;  /* again: with the handle of one freed */
-    MPI_Datatype freed[FREED];  /* the last ones */
+    long rounds, types, again; /* again: with the handle of one freed */
+    MPI_Datatype freed[FREED]; /* the last ones */
     long freed_count;
 } player_t;
 
@@ -56,10 +56,10 @@ static void let_go(player_t *y, end_t *e)
 static void draw_items(player_t *y, rng_t *plan, long round, int index,
                        item_t *out, item_t *in)
 {
-    static const int grains[] = { 1, 2, 3, 4, 6, 8, 12, 24 };
+    static const int grains[] = {1, 2, 3, 4, 6, 8, 12, 24};
     int other = 1 - world_rank;
-    *out = (item_t){ .comm = y->comm, .tag = 5, .times = 1, .index = index,
-                     .round = round };
+    *out = (item_t){
+        .comm = y->comm, .tag = 5, .times = 1, .index = index, .round = round};
     out->signature = draw_signature(plan);
     out->grain = grains[rng_below(plan, LENGTH(grains))];
     out->turns = (int)rng_size(plan, 3900) / out->signature.size;
@@ -161,7 +161,7 @@ static void duplicated(player_t *y, rng_t *plan, rng_t *own, long round)
 {
     item_t out, in;
     draw_items(y, plan, round, 0, &out, &in);
-    end_t *e[2] = { receiver(own, &in), sender(own, &out) };
+    end_t *e[2] = {receiver(own, &in), sender(own, &out)};
     e[0]->mode = IRECV;
     e[1]->mode = ISEND;
     for (int i = 0; i < 2; i++) {
@@ -192,20 +192,13 @@ static void *player(void *argument)
     player_t *y = argument;
     for (long i = 0; i < y->rounds; i++) {
         rng_t plan = rng_from(key2(y->key, (uint64_t)i));
-        rng_t own = rng_from(key2(y->key, (uint64_t)(i * 10 + world_rank +
-                                                     1000000)));
+        rng_t own = rng_from(
+            key2(y->key, (uint64_t)(i * 10 + world_rank + 1000000)));
         switch (rng_below(&plan, 4)) {
-        case 0:
-            under_way(y, &plan, &own, i);
-            break;
-        case 1:
-            in_turn(y, &plan, &own, i);
-            break;
-        case 2:
-            persistent(y, &plan, &own, i);
-            break;
-        default:
-            duplicated(y, &plan, &own, i);
+        case 0: under_way(y, &plan, &own, i); break;
+        case 1: in_turn(y, &plan, &own, i); break;
+        case 2: persistent(y, &plan, &own, i); break;
+        default: duplicated(y, &plan, &own, i);
         }
     }
     return NULL;
@@ -219,8 +212,9 @@ static void reuse(long rounds, int threads)
     basics_make(true);
     for (int i = 0; i < threads; i++) {
         player_t *y = &players[i];
-        *y = (player_t){ .key = key2(seed, (uint64_t)i), .rounds = rounds,
-                         .freed = MPI_DATATYPE_NULL };
+        *y = (player_t){.key = key2(seed, (uint64_t)i),
+                        .rounds = rounds,
+                        .freed = MPI_DATATYPE_NULL};
         MPI_Comm_dup(MPI_COMM_WORLD, &y->comm);
     }
     for (int i = 1; i < threads; i++)
@@ -234,19 +228,21 @@ static void reuse(long rounds, int threads)
         MPI_Comm_free(&players[i].comm);
     }
     /* Else nothing has been proven. */
-    CHECK(rounds < 20 || again > types / 100, "only %ld of %ld handles come "
-          "again", again, types);
+    CHECK(rounds < 20 || again > types / 100,
+          "only %ld of %ld handles come "
+          "again",
+          again, types);
 }
 
 /* Attributes --------------------------------------------------------------- */
 
 #define KEYS 5
 static FILE *report;
-static bool refuse;             /* callbacks return an error          */
-static bool early_free;         /* types go while under way           */
+static bool refuse;     /* callbacks return an error */
+static bool early_free; /* types go while under way */
 
-static int copy(MPI_Datatype from, int key, void *extra, void *value,
-                void *to, int *flag)
+static int copy(MPI_Datatype from, int key, void *extra, void *value, void *to,
+                int *flag)
 {
     (void)from;
     (void)key;
@@ -306,8 +302,8 @@ static MPI_Datatype two_of_eight(void)
 
 static void attributes(const char *prefix)
 {
-    static char *const names[KEYS] = { "first", "unshared", "shared", "stays",
-                                       "last" };
+    static char *const names[KEYS] = {"first", "unshared", "shared", "stays",
+                                      "last"};
     char name[4096];
     int key[KEYS], found;
     void *value;
@@ -318,8 +314,9 @@ static void attributes(const char *prefix)
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     for (int i = 0; i < KEYS; i++)
-        MPI_Type_create_keyval(i == 1 ? MPI_TYPE_NULL_COPY_FN
-                               : i == 2 ? MPI_TYPE_DUP_FN : copy,
+        MPI_Type_create_keyval(i == 1   ? MPI_TYPE_NULL_COPY_FN
+                               : i == 2 ? MPI_TYPE_DUP_FN
+                                        : copy,
                                drop, &key[i], names[i]);
     type = two_of_eight();
     for (int i = 0; i < KEYS; i++)
@@ -400,7 +397,7 @@ static long resident(void)
 
 static void cycles(long count)
 {
-    enum { ITEMS = 64, INTS = 32 };     /* half of it holds a vector */
+    enum { ITEMS = 64, INTS = 32 }; /* half of it holds a vector */
     static int out[ITEMS * INTS], in[ITEMS * INTS];
     long before = 0, warm = count / 10;
     int other = 1 - world_rank;
@@ -410,9 +407,9 @@ static void cycles(long count)
             before = resident();
         MPI_Type_vector(1 + (int)(i % 3), 2, 4, MPI_INT, &vector);
         MPI_Type_create_resized(vector, 0, INTS / 2 * sizeof(int), &wide);
-        MPI_Type_create_struct(2, (int[]){ 1, 1 },
-                               (MPI_Aint[]){ 0, INTS / 2 * sizeof(int) },
-                               (MPI_Datatype[]){ wide, vector }, &both);
+        MPI_Type_create_struct(2, (int[]){1, 1},
+                               (MPI_Aint[]){0, INTS / 2 * sizeof(int)},
+                               (MPI_Datatype[]){wide, vector}, &both);
         if (i % 5) {
             MPI_Type_create_resized(both, 0, INTS * sizeof(int), &type);
         } else {
@@ -433,13 +430,12 @@ static void cycles(long count)
             MPI_Sendrecv(out, ITEMS, type, 0, 1, in, ITEMS, type, 0, 1,
                          MPI_COMM_SELF, MPI_STATUS_IGNORE);
         } else if (i % 16) {
-            MPI_Sendrecv(out, ITEMS, type, other, 1, in, ITEMS, type, other,
-                         1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            MPI_Sendrecv(out, ITEMS, type, other, 1, in, ITEMS, type, other, 1,
+                         MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         } else {
             MPI_Request request[2];
             MPI_Irecv(in, ITEMS, type, other, 1, MPI_COMM_WORLD, &request[0]);
-            MPI_Isend(out, ITEMS, type, other, 1, MPI_COMM_WORLD,
-                      &request[1]);
+            MPI_Isend(out, ITEMS, type, other, 1, MPI_COMM_WORLD, &request[1]);
             MPI_Type_free(&type);
             MPI_Waitall(2, request, MPI_STATUSES_IGNORE);
         }
@@ -483,8 +479,9 @@ int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "";
     int threads = (int)argument(argc, argv, 4, 1), provided;
-    MPI_Init_thread(&argc, &argv, threads > 1 ? MPI_THREAD_MULTIPLE
-                                              : MPI_THREAD_SINGLE, &provided);
+    MPI_Init_thread(&argc, &argv,
+                    threads > 1 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE,
+                    &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
     MPI_Comm_size(MPI_COMM_WORLD, &world_size);
     CHECK(world_size == 2, "two ranks are needed");

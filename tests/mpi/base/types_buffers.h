@@ -17,10 +17,10 @@
 #define PIECES_MAX 24
 
 typedef struct {
-    made_t *type;               /* several pieces may share it           */
+    made_t *type; /* several pieces may share it */
     int count;
-    ptrdiff_t at;               /* from the buffer's address             */
-    char *before, *after;       /* packed, n_before and n_after bytes    */
+    ptrdiff_t at;         /* from the buffer's address */
+    char *before, *after; /* packed, n_before and n_after bytes */
     size_t n_before, n_after;
 } piece_t;
 
@@ -29,7 +29,7 @@ typedef struct {
     int mades;
     piece_t piece[PIECES_MAX];
     int pieces;
-    ptrdiff_t lo, hi;           /* touched, from the address             */
+    ptrdiff_t lo, hi; /* touched, from the address */
     buffer_t memory;
     char *address;
     /* The argument: either the address, or types of absolute addresses. */
@@ -42,7 +42,7 @@ typedef struct {
 /* Packed data that follows from a key; the caller frees it. */
 static char *data_of(uint64_t key, size_t n)
 {
-    static const element_t byte = { .packed = 1 };
+    static const element_t byte = {.packed = 1};
     char *data = malloc(n + 1);
     memcpy(data, payload(key, &byte, n), n);
     return data;
@@ -52,7 +52,7 @@ static piece_t *typed_piece(typed_t *t, made_t *type, int count, ptrdiff_t at)
 {
     CHECK(t->pieces < PIECES_MAX, "too many pieces");
     piece_t *p = &t->piece[t->pieces++];
-    *p = (piece_t){ .type = type, .count = count, .at = at };
+    *p = (piece_t){.type = type, .count = count, .at = at};
     return p;
 }
 
@@ -128,9 +128,9 @@ static void typed_fill(typed_t *t)
 static void typed_place(rng_t *r, typed_t *t, bool written)
 {
     buffer_t *b = &t->memory;
-    room_t none[2] = { { NULL, 0 }, { NULL, 0 } };
+    room_t none[2] = {{NULL, 0}, {NULL, 0}};
     typed_bounds(t);
-    *b = (buffer_t){ .key = rng_next(r) };
+    *b = (buffer_t){.key = rng_next(r)};
     b->n = (size_t)(t->hi - t->lo) + 2 * GUARD;
     b->kind = (int)rng_below(r, written ? READ_ONLY : KINDS);
     if (!has("memory"))
@@ -233,8 +233,10 @@ static void typed_drop(typed_t *t)
 static const char *typed_says(const typed_t *t)
 {
     static _Thread_local char text[400];
-    snprintf(text, sizeof text, "%d piece%s of %d and more %s at %p%s, "
-             "extent %td, %d bytes", t->pieces, t->pieces == 1 ? "" : "s",
+    snprintf(text, sizeof text,
+             "%d piece%s of %d and more %s at %p%s, "
+             "extent %td, %d bytes",
+             t->pieces, t->pieces == 1 ? "" : "s",
              t->pieces ? t->piece[0].count : 0,
              t->mades ? t->made[0].made_by : "nothing", (void *)t->address,
              t->absolute ? " by absolute addresses" : "",

@@ -14,26 +14,53 @@
 
 #include "types_messages.h"
 
-enum { BCAST, GATHER, GATHERV, SCATTER, SCATTERV, ALLGATHER, ALLGATHERV,
-       ALLTOALL, ALLTOALLV, ALLTOALLW, REDUCE, ALLREDUCE, PLAIN_COLLECTIVES,
-       NEIGHBOR_ALLGATHER = PLAIN_COLLECTIVES, NEIGHBOR_ALLGATHERV,
-       NEIGHBOR_ALLTOALL, NEIGHBOR_ALLTOALLV, NEIGHBOR_ALLTOALLW,
-       COLLECTIVES };
-static const char *const collective_names[COLLECTIVES] = {
-    "Bcast", "Gather", "Gatherv", "Scatter", "Scatterv", "Allgather",
-    "Allgatherv", "Alltoall", "Alltoallv", "Alltoallw", "Reduce", "Allreduce",
-    "Neighbor_allgather", "Neighbor_allgatherv", "Neighbor_alltoall",
-    "Neighbor_alltoallv", "Neighbor_alltoallw"
+enum {
+    BCAST,
+    GATHER,
+    GATHERV,
+    SCATTER,
+    SCATTERV,
+    ALLGATHER,
+    ALLGATHERV,
+    ALLTOALL,
+    ALLTOALLV,
+    ALLTOALLW,
+    REDUCE,
+    ALLREDUCE,
+    PLAIN_COLLECTIVES,
+    NEIGHBOR_ALLGATHER = PLAIN_COLLECTIVES,
+    NEIGHBOR_ALLGATHERV,
+    NEIGHBOR_ALLTOALL,
+    NEIGHBOR_ALLTOALLV,
+    NEIGHBOR_ALLTOALLW,
+    COLLECTIVES
 };
+static const char *const collective_names[COLLECTIVES] = {"Bcast",
+                                                          "Gather",
+                                                          "Gatherv",
+                                                          "Scatter",
+                                                          "Scatterv",
+                                                          "Allgather",
+                                                          "Allgatherv",
+                                                          "Alltoall",
+                                                          "Alltoallv",
+                                                          "Alltoallw",
+                                                          "Reduce",
+                                                          "Allreduce",
+                                                          "Neighbor_allgather",
+                                                          "Neighbor_allgatherv",
+                                                          "Neighbor_alltoall",
+                                                          "Neighbor_alltoallv",
+                                                          "Neighbor_alltoallw"};
 
-enum { IN_A_ROW, BY_EXTENTS, BY_BYTES };        /* how blocks are laid out */
+enum { IN_A_ROW, BY_EXTENTS, BY_BYTES }; /* how blocks are laid out */
 
 /* What all know of a call. */
 typedef struct {
     int kind, root;
     MPI_Comm comm;
     signature_t signature;
-    int turns, grain;           /* of a block, at most                     */
+    int turns, grain; /* of a block, at most */
     bool in_place;
     uint64_t key;
     long round;
@@ -43,9 +70,9 @@ typedef struct {
 typedef struct {
     typed_t buffer;
     int blocks;
-    int peer[PIECES_MAX];       /* at the other end, or MPI_PROC_NULL      */
+    int peer[PIECES_MAX]; /* at the other end, or MPI_PROC_NULL */
     int count[PIECES_MAX], displacement[PIECES_MAX];
-    int piece[PIECES_MAX];      /* of the buffer                           */
+    int piece[PIECES_MAX]; /* of the buffer */
     MPI_Aint address[PIECES_MAX];
     MPI_Datatype type[PIECES_MAX];
 } side_t;
@@ -53,7 +80,8 @@ typedef struct {
 static const char *collective_says(const collective_t *c, const typed_t *t)
 {
     static char text[700];
-    snprintf(text, sizeof text, "seed %llu round %ld: %s, root %d, up to %d "
+    snprintf(text, sizeof text,
+             "seed %llu round %ld: %s, root %d, up to %d "
              "turns of %d basic types, %d bytes each%s\n    %s",
              (unsigned long long)seed, c->round, collective_names[c->kind],
              c->root, c->turns, c->signature.n, c->signature.size,
@@ -90,7 +118,7 @@ static int block_turns(const collective_t *c, int i, int j)
     if (!by_extents(c->kind) && !by_bytes(c->kind))
         return c->turns;
     size_t grains = (size_t)(c->turns / c->grain) + 1;
-    return c->grain * (int)rng_below(&(rng_t){ block_key(c, i, j) }, grains);
+    return c->grain * (int)rng_below(&(rng_t){block_key(c, i, j)}, grains);
 }
 
 /* What a host wants of the datatypes of a collective, beyond the standard:
@@ -107,7 +135,8 @@ static int host_wants(int kind)
      * chosen, by the own datatype; in a tree, others' blocks are held in it,
      * one after the other. */
     return kind == BCAST || kind == ALLGATHERV ? EXACT
-           : kind == GATHER || kind == SCATTER ? TILING : 0;
+           : kind == GATHER || kind == SCATTER ? TILING
+                                               : 0;
 #else
     (void)kind;
     return 0;
@@ -139,14 +168,14 @@ static void side_make(rng_t *r, const collective_t *c, side_t *s, int how,
         if (own > most)
             own = 1;
         short *seq = unrolled(&c->signature, own * c->signature.n);
-        maker_t m = { .r = r, .odd = has("odd") && rng_one_in(r, 3) };
+        maker_t m = {.r = r, .odd = has("odd") && rng_one_in(r, 3)};
         m.column = c->turns / own;
         if (how == IN_A_ROW)
             m.column *= s->blocks ? s->blocks : 1;
         m.tiling = wants & TILING;
         if (m.tiling || attempt >= 8)
             m.column = 0;
-        *t = (typed_t){ .mades = 0 };
+        *t = (typed_t){.mades = 0};
         shuffle(r, order, s->blocks);
         ptrdiff_t place = 0;
         made_t *d = NULL;
@@ -154,8 +183,8 @@ static void side_make(rng_t *r, const collective_t *c, side_t *s, int how,
         for (int k = 0; k < s->blocks; k++) {
             int b = how == IN_A_ROW ? k : order[k], peer = s->peer[b];
             int turns = peer == MPI_PROC_NULL ? c->turns
-                        : sends ? block_turns(c, me, peer)
-                                : block_turns(c, peer, me);
+                        : sends               ? block_turns(c, me, peer)
+                                              : block_turns(c, peer, me);
             s->count[b] = turns / own;
             if (!d || how == BY_BYTES) {
                 d = &t->made[t->mades++];
@@ -166,8 +195,7 @@ static void side_make(rng_t *r, const collective_t *c, side_t *s, int how,
             if (how == BY_BYTES) {
                 made_bounds(d, s->count[b], &lo, &hi);
                 at = place - lo;
-                place = at + hi + (ptrdiff_t)rng_below(r, 3) *
-                                      (m.odd ? 1 : 16);
+                place = at + hi + (ptrdiff_t)rng_below(r, 3) * (m.odd ? 1 : 16);
                 place += m.odd ? 0 : -place & 15;
             } else if (how == BY_EXTENTS) {
                 first += (int)rng_below(r, 3);
@@ -232,9 +260,8 @@ static void neighbours(const collective_t *c, side_t *out, side_t *in)
         int weighted;
         MPI_Dist_graph_neighbors_count(c->comm, &in->blocks, &out->blocks,
                                        &weighted);
-        MPI_Dist_graph_neighbors(c->comm, in->blocks, in->peer,
-                                 MPI_UNWEIGHTED, out->blocks, out->peer,
-                                 MPI_UNWEIGHTED);
+        MPI_Dist_graph_neighbors(c->comm, in->blocks, in->peer, MPI_UNWEIGHTED,
+                                 out->blocks, out->peer, MPI_UNWEIGHTED);
     }
 }
 
@@ -258,7 +285,7 @@ static void reduce(rng_t *r, const collective_t *c, int n)
 {
     /* One type, the same on all ranks. */
     rng_t common = rng_from(key2(c->key, 5));
-    typed_t out = { .mades = 1 }, in = { .mades = 0 };
+    typed_t out = {.mades = 1}, in = {.mades = 0};
     int items = 0;
     for (int attempt = 0; attempt < 40; attempt++) {
         out.made[0] = draw_type(&common, &c->signature, c->turns, c->grain,
@@ -271,12 +298,11 @@ static void reduce(rng_t *r, const collective_t *c, int n)
     if (!d->n) {
         short basic = c->signature.basic[0];
         made_t one = made_base(basic);
-        *d = made_of((short[]){ basic, basic }, 2);
+        *d = made_of((short[]){basic, basic}, 2);
         d->type = make_contiguous(false, 2, one.type);
         MPI_Type_commit(&d->type);
         d->at[1] = one.size;
-        snprintf(d->made_by, sizeof d->made_by, "contiguous(%s)",
-                 one.made_by);
+        snprintf(d->made_by, sizeof d->made_by, "contiguous(%s)", one.made_by);
         made_drop(&one);
         made_measure(d);
         made_runs(d);
@@ -325,9 +351,10 @@ static void collective(rng_t *r, const collective_t *c)
         reduce(r, c, n);
         return;
     }
-    side_t out = { .blocks = 0 }, in = { .blocks = 0 };
+    side_t out = {.blocks = 0}, in = {.blocks = 0};
     int rows = by_extents(kind) ? BY_EXTENTS
-               : by_bytes(kind) ? BY_BYTES : IN_A_ROW;
+               : by_bytes(kind) ? BY_BYTES
+                                : IN_A_ROW;
     bool root = me == c->root, in_place = c->in_place;
     int out_how = rows, in_how = rows;
     switch (kind) {
@@ -337,24 +364,29 @@ static void collective(rng_t *r, const collective_t *c)
         else
             side_peer(&in, c->root);
         break;
-    case GATHER: case GATHERV:
+    case GATHER:
+    case GATHERV:
         side_peer(&out, c->root);
         out_how = IN_A_ROW;
         if (root)
             side_peers(&in, n);
         break;
-    case SCATTER: case SCATTERV:
+    case SCATTER:
+    case SCATTERV:
         side_peer(&in, c->root);
         in_how = IN_A_ROW;
         if (root)
             side_peers(&out, n);
         break;
-    case ALLGATHER: case ALLGATHERV:
+    case ALLGATHER:
+    case ALLGATHERV:
         side_peer(&out, 0);
         out_how = IN_A_ROW;
         side_peers(&in, n);
         break;
-    case ALLTOALL: case ALLTOALLV: case ALLTOALLW:
+    case ALLTOALL:
+    case ALLTOALLV:
+    case ALLTOALLW:
         side_peers(&out, n);
         side_peers(&in, n);
         break;
@@ -369,7 +401,7 @@ static void collective(rng_t *r, const collective_t *c)
                             (root && (kind == GATHER || kind == GATHERV)));
     side_make(r, c, &out, out_how, true);
     side_make(r, c, &in, in_how, false);
-    if (in_place)               /* our own block is there already */
+    if (in_place) /* our own block is there already */
         piece_before(&in.buffer.piece[in.piece[me]], block_key(c, me, me),
                      (size_t)block_turns(c, me, me) *
                          (size_t)c->signature.size);
@@ -434,8 +466,8 @@ static void collective(rng_t *r, const collective_t *c)
                            in.count, in.displacement, in.type, c->comm);
         break;
     case NEIGHBOR_ALLGATHER:
-        rc = MPI_Neighbor_allgather(from, out.count[0], otype, to,
-                                    in.count[0], itype, c->comm);
+        rc = MPI_Neighbor_allgather(from, out.count[0], otype, to, in.count[0],
+                                    itype, c->comm);
         break;
     case NEIGHBOR_ALLGATHERV:
         rc = MPI_Neighbor_allgatherv(from, out.count[0], otype, to, in.count,
@@ -451,9 +483,8 @@ static void collective(rng_t *r, const collective_t *c)
                                     c->comm);
         break;
     default:
-        rc = MPI_Neighbor_alltoallw(from, out.count, out.address, out.type,
-                                    to, in.count, in.address, in.type,
-                                    c->comm);
+        rc = MPI_Neighbor_alltoallw(from, out.count, out.address, out.type, to,
+                                    in.count, in.address, in.type, c->comm);
     }
     CHECK(rc == MPI_SUCCESS, "error %d of\n  %s", rc,
           collective_says(c, &in.buffer));
@@ -465,8 +496,8 @@ static void collective(rng_t *r, const collective_t *c)
     CHECK(at == NOTHING, "received a wrong byte at %td\n  %s", at,
           collective_says(c, &in.buffer));
     if (log_file)
-        fprintf(log_file, "%ld %s %016llx\n", c->round,
-                collective_names[kind], (unsigned long long)digest);
+        fprintf(log_file, "%ld %s %016llx\n", c->round, collective_names[kind],
+                (unsigned long long)digest);
     typed_drop(&out.buffer);
     typed_drop(&in.buffer);
 }

@@ -18,40 +18,40 @@
 #include "mpi/random/p2p_buffers.h"
 #include "types_signature.h"
 
-#define ELEMENTS_CAP 3000       /* basic elements of one type           */
-#define SPAN_MAX (6 << 20)      /* bytes from the first to the last     */
+#define ELEMENTS_CAP 3000  /* basic elements of one type */
+#define SPAN_MAX (6 << 20) /* bytes from the first to the last */
 #define DEPTH_MAX 6
 
 /* How to make a type. */
 typedef struct {
     rng_t *r;
-    bool overlap;               /* bytes may be read twice              */
-    bool odd;                   /* displacements of any bytes           */
-    bool plain;                 /* nothing that needs luck              */
-    bool tiling;                /* items must not interleave            */
-    bool whole;                 /* no pair whose halves are turns       */
-    int column;                 /* items that may interleave            */
+    bool overlap; /* bytes may be read twice */
+    bool odd;     /* displacements of any bytes */
+    bool plain;   /* nothing that needs luck */
+    bool tiling;  /* items must not interleave */
+    bool whole;   /* no pair whose halves are turns */
+    int column;   /* items that may interleave */
 } maker_t;
 
 /* A datatype: n basic elements, element i at the byte at[i]. */
 typedef struct {
     MPI_Datatype type;
-    bool mine;                  /* to be freed                          */
-    bool pairs, darray;         /* such types are in it                 */
-    bool backwards;             /* items in it touch, the last first    */
+    bool mine;          /* to be freed */
+    bool pairs, darray; /* such types are in it */
+    bool backwards;     /* items in it touch, the last first */
     int n, size;
     short *basic;
     ptrdiff_t *at;
-    ptrdiff_t lb, extent;       /* as the host says                     */
-    ptrdiff_t lo, hi;           /* the bytes really touched             */
-    stretch_t *run;             /* the same, adjoining ones together    */
+    ptrdiff_t lb, extent; /* as the host says */
+    ptrdiff_t lo, hi;     /* the bytes really touched */
+    stretch_t *run;       /* the same, adjoining ones together */
     int runs;
     char made_by[200];
 } made_t;
 
-static int (*accelerate)(int on);   /* Straightway's switch, or NULL    */
-static bool verbose;            /* say which types are not trusted      */
-static _Thread_local long mistrusted;   /* types the host gets wrong     */
+static int (*accelerate)(int on);     /* Straightway's switch, or NULL */
+static bool verbose;                  /* say which types are not trusted */
+static _Thread_local long mistrusted; /* types the host gets wrong */
 
 static void made_measure(made_t *d)
 {
@@ -80,7 +80,7 @@ static void made_runs(made_t *d)
         if (d->runs && last->at + (ptrdiff_t)last->n == d->at[i])
             last->n += n;
         else
-            d->run[d->runs++] = (stretch_t){ d->at[i], n };
+            d->run[d->runs++] = (stretch_t){d->at[i], n};
     }
 }
 
@@ -91,12 +91,12 @@ static void made_drop(made_t *d)
     free(d->basic);
     free(d->at);
     free(d->run);
-    *d = (made_t){ .type = MPI_DATATYPE_NULL };
+    *d = (made_t){.type = MPI_DATATYPE_NULL};
 }
 
 static made_t made_of(const short *basic, int n)
 {
-    made_t d = { .type = MPI_DATATYPE_NULL, .mine = true, .n = n };
+    made_t d = {.type = MPI_DATATYPE_NULL, .mine = true, .n = n};
     d.basic = malloc(((size_t)n + 1) * sizeof *d.basic);
     d.at = calloc((size_t)n + 1, sizeof *d.at);
     memcpy(d.basic, basic, (size_t)n * sizeof *d.basic);
@@ -149,9 +149,11 @@ static made_t make_repeated(maker_t *m, const short *seq, int n, int p,
                             int depth)
 {
     static const char *const leave[CONSTRUCTORS] = {
-        [SUBARRAY] = "subarray", [DUP] = "dup", [ARRAY] = "subarray",
-        [HINDEXED_BLOCK] = "hindexed_block", [DARRAY] = "darray"
-    };
+        [SUBARRAY] = "subarray",
+        [DUP] = "dup",
+        [ARRAY] = "subarray",
+        [HINDEXED_BLOCK] = "hindexed_block",
+        [DARRAY] = "darray"};
     int q = depth > 0 ? p * divisor(m->r, n / p) : p;
     if (q == n && p < n)
         q = p;
@@ -159,8 +161,7 @@ static made_t make_repeated(maker_t *m, const short *seq, int n, int p,
     int items = n / q, how;
     do
         how = (int)rng_below(m->r, CONSTRUCTORS);
-    while ((how == STRIDES && !m->overlap) || (leave[how] &&
-                                               !has(leave[how])));
+    while ((how == STRIDES && !m->overlap) || (leave[how] && !has(leave[how])));
     if (m->plain)
         how = CONTIGUOUS;
     ptrdiff_t *at = malloc((size_t)items * sizeof *at);
@@ -189,7 +190,7 @@ static made_t make_pieces(maker_t *m, const short *seq, int n, int depth)
         do
             pieces = cut(m->r, n, len);
         while (pieces > 2 * n + 32);
-    } else {                            /* runs of one basic type */
+    } else { /* runs of one basic type */
         for (int i = 0; i < n; i++)
             if (i && seq[i] == seq[i - 1])
                 len[pieces - 1]++;
@@ -221,10 +222,10 @@ static made_t make_pieces(maker_t *m, const short *seq, int n, int depth)
     bool tight = m->odd && rng_one_in(m->r, 2);
     for (int i = 0; i < pieces; i++) {
         int k = order[i];
-        ptrdiff_t span = times[k] ? inner[k].hi - inner[k].lo +
-                                        ((ptrdiff_t)times[k] - 1) *
-                                            inner[k].extent
-                                  : 0;
+        ptrdiff_t span = times[k]
+                             ? inner[k].hi - inner[k].lo +
+                                   ((ptrdiff_t)times[k] - 1) * inner[k].extent
+                             : 0;
         if (!tight)
             position += (ptrdiff_t)rng_below(m->r, 3) * unit;
         byte[k] = position - inner[k].lo;
@@ -270,7 +271,7 @@ static made_t make_wrapped(maker_t *m, const short *seq, int n, int depth)
         name = "dup";
         MPI_Type_dup(inner.type, &d.type);
         break;
-    case 1:                             /* somewhere else */
+    case 1: /* somewhere else */
         name = "hindexed";
         byte = shift = ((ptrdiff_t)rng_below(m->r, 9) - 4) * unit;
         d.type = make_hindexed(draw_large(m), 1, &once, &byte, inner.type);
@@ -312,8 +313,7 @@ static made_t make_column(maker_t *m, const short *seq, int n, int p)
     d.type = make_resized(draw_large(m), inner.lb, inner.extent, vector);
     MPI_Type_free(&vector);
     for (int i = 0; i < n; i++)
-        d.at[i] = (ptrdiff_t)(i / p) * stride * inner.extent +
-                  inner.at[i % p];
+        d.at[i] = (ptrdiff_t)(i / p) * stride * inner.extent + inner.at[i % p];
     made_contains(&d, &inner);
     made_named(&d, "column", &inner);
     made_drop(&inner);
@@ -448,8 +448,7 @@ static void packed_by(bool large, char *at, int count, MPI_Datatype type,
         MPI_Unpack_c(data, (MPI_Count)n, &where, at, count, type,
                      MPI_COMM_SELF);
     else if (large)
-        MPI_Pack_c(at, count, type, data, (MPI_Count)n, &where,
-                   MPI_COMM_SELF);
+        MPI_Pack_c(at, count, type, data, (MPI_Count)n, &where, MPI_COMM_SELF);
     if (large) {
         *place = (int)where;
         return;
@@ -473,11 +472,11 @@ static const char *made_packed(const made_t *d, int count, bool overlap)
     if (!accelerate)
         return NULL;
     made_bounds(d, count, &lo, &hi);
-    lo -= MARGIN;                       /* for a host that misses */
+    lo -= MARGIN; /* for a host that misses */
     size_t span = (size_t)(hi - lo) + MARGIN;
     char *memory = malloc(span), *data[2], *back[2];
     const char *wrong = NULL;
-    int on = accelerate(-1), at[2] = { BEFORE, BEFORE }, nowhere = 0;
+    int on = accelerate(-1), at[2] = {BEFORE, BEFORE}, nowhere = 0;
     bool large = (count + d->size) % 2;
     fill(memory, span, 99);
     for (int who = 0; who < 2; who++) {
@@ -491,8 +490,8 @@ static const char *made_packed(const made_t *d, int count, bool overlap)
                   false);
         int from = BEFORE;
         if (!overlap)
-            packed_by(large, back[who] - lo, count, d->type, data[0], n,
-                      &from, true);
+            packed_by(large, back[who] - lo, count, d->type, data[0], n, &from,
+                      true);
     }
     if (at[0] != at[1] || memcmp(data[0], data[1], n))
         wrong = "packed";
@@ -524,7 +523,7 @@ static const char *made_wrong(const made_t *d, int count, bool overlap)
     if ((size_t)room < n)
         return "Pack_size";
     made_bounds(d, count, &lo, &hi);
-    enum { MARGIN = 1 << 12 };          /* for a host that misses */
+    enum { MARGIN = 1 << 12 }; /* for a host that misses */
     size_t span = (size_t)(hi - lo) + 2 * MARGIN;
     char *want = malloc(span), *got = malloc(span);
     char *packed = malloc(n + 16), *back = malloc((size_t)room + 16);
@@ -596,15 +595,15 @@ static made_t make_type(maker_t *m, const short *seq, int n, int count)
     int depth = (int)rng_below(m->r, DEPTH_MAX + 1);
     for (int attempt = 0;; attempt++) {
         bool last = attempt == 12;
-        maker_t plain = { .r = m->r, .plain = true };
+        maker_t plain = {.r = m->r, .plain = true};
         made_t d = last ? make_pieces(&plain, seq, n, 0)
                         : make(m, seq, n, depth);
         made_runs(&d);
         bool shorter = d.extent < d.hi - d.lo;
-        if (m->tiling ? shorter
-                      : count > 1 && (d.extent <= 0 ||
-                                      (!m->overlap && shorter &&
-                                       !made_separate(&d, count))))
+        if (m->tiling
+                ? shorter
+                : count > 1 && (d.extent <= 0 || (!m->overlap && shorter &&
+                                                  !made_separate(&d, count))))
             made_spread(&d);
         if (d.mine)
             MPI_Type_commit(&d.type);
@@ -612,8 +611,8 @@ static made_t make_type(maker_t *m, const short *seq, int n, int count)
         made_bounds(&d, count, &lo, &hi);
         const char *wrong = NULL;
         if (hi - lo <= SPAN_MAX)
-            wrong = made_packed(&d, count, m->overlap ||
-                                           !made_separate(&d, count));
+            wrong = made_packed(&d, count,
+                                m->overlap || !made_separate(&d, count));
         CHECK(!wrong, "not %s as by the host: %d of %s", wrong, count,
               d.made_by);
         if ((d.extent > 0 || count == 1) && hi - lo <= SPAN_MAX &&
@@ -624,9 +623,10 @@ static made_t make_type(maker_t *m, const short *seq, int n, int count)
         if (wrong) {
             mistrusted++;
             if (verbose || !known_quirk(&d))
-                fprintf(stderr, "[%d] the host's %s is wrong for %d of %d "
-                        "elements: %s\n", world_rank, wrong, count, n,
-                        d.made_by);
+                fprintf(stderr,
+                        "[%d] the host's %s is wrong for %d of %d "
+                        "elements: %s\n",
+                        world_rank, wrong, count, n, d.made_by);
             CHECK(known_quirk(&d), "and this host is not known for it");
         }
         CHECK(!last, "nothing describes %d elements %d times: %s", n, count,

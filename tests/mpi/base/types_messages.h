@@ -14,17 +14,30 @@
 #include <sched.h>
 
 enum { SEND, SSEND, BSEND, ISEND, ISSEND, SEND_INIT, SEND_PACKED, SENDS };
-enum { RECV, IRECV, IRECV_TEST, IRECV_ALL, IRECV_LATER, MPROBE_MRECV,
-       MPROBE_IMRECV, PROBE_RECV, RECV_INIT, RECV_PACKED, RECEIVES };
-static const char *const send_names[SENDS] = {
-    "Send", "Ssend", "Bsend", "Isend", "Issend", "Send_init",
-    "Send of MPI_PACKED"
+enum {
+    RECV,
+    IRECV,
+    IRECV_TEST,
+    IRECV_ALL,
+    IRECV_LATER,
+    MPROBE_MRECV,
+    MPROBE_IMRECV,
+    PROBE_RECV,
+    RECV_INIT,
+    RECV_PACKED,
+    RECEIVES
 };
+static const char *const send_names[SENDS] = {"Send",
+                                              "Ssend",
+                                              "Bsend",
+                                              "Isend",
+                                              "Issend",
+                                              "Send_init",
+                                              "Send of MPI_PACKED"};
 static const char *const receive_names[RECEIVES] = {
-    "Recv", "Irecv Wait", "Irecv Test", "Irecv Waitall", "Irecv, later",
-    "Mprobe Mrecv", "Mprobe Imrecv", "Probe Recv", "Recv_init",
-    "Recv of MPI_PACKED"
-};
+    "Recv",         "Irecv Wait",        "Irecv Test",    "Irecv Waitall",
+    "Irecv, later", "Mprobe Mrecv",      "Mprobe Imrecv", "Probe Recv",
+    "Recv_init",    "Recv of MPI_PACKED"};
 
 #define BUFFERED_MAX 40000
 #define ITEMS_MAX 6
@@ -32,15 +45,15 @@ static const char *const receive_names[RECEIVES] = {
 /* What all know of a message. */
 typedef struct {
     MPI_Comm comm;
-    int from, to, tag;          /* ranks in comm                          */
-    bool alone;                 /* no other message has the tag           */
+    int from, to, tag; /* ranks in comm */
+    bool alone;        /* no other message has the tag */
     signature_t signature;
-    int turns, grain;           /* of the sequence; a divisor of turns    */
-    int times;                  /* sent again and again                   */
-    bool exchange;              /* one back, by Sendrecv                  */
-    bool replace;               /* by Sendrecv_replace                    */
-    bool overlap;               /* the sender reads bytes twice           */
-    bool cut;                   /* the receiver has too little room       */
+    int turns, grain; /* of the sequence; a divisor of turns */
+    int times;        /* sent again and again */
+    bool exchange;    /* one back, by Sendrecv */
+    bool replace;     /* by Sendrecv_replace */
+    bool overlap;     /* the sender reads bytes twice */
+    bool cut;         /* the receiver has too little room */
     size_t bytes;
     uint64_t key;
     int index;
@@ -66,13 +79,14 @@ static int laters;
 static uint64_t seed;
 static bool trace;
 static FILE *log_file;
-static int me;                  /* in the item's communicator             */
+static int me; /* in the item's communicator */
 
 static const char *end_says(const end_t *e)
 {
     static _Thread_local char text[900];
     const item_t *m = e->item;
-    snprintf(text, sizeof text, "seed %llu round %ld item %d: %s%s from %d to "
+    snprintf(text, sizeof text,
+             "seed %llu round %ld item %d: %s%s from %d to "
              "%d, %zu bytes (%d basic types, %d turns)%s%s%s%s\n    %s",
              (unsigned long long)seed, m->round, m->index,
              e->sends ? send_names[e->mode] : receive_names[e->mode],
@@ -94,7 +108,7 @@ static void right(const end_t *e, int rc)
 }
 
 #if HAVE_LARGE_COUNT
-#define BOTH(name, ...)                                                     \
+#define BOTH(name, ...) \
     (e->large ? MPI_##name##_c(__VA_ARGS__) : MPI_##name(__VA_ARGS__))
 #else
 #define BOTH(name, ...) MPI_##name(__VA_ARGS__)
@@ -120,8 +134,8 @@ static made_t draw_type(rng_t *r, const signature_t *s, int turns, int grain,
     if (own > most)
         own = 1;
     *count = turns / own;
-    maker_t m = { .r = r, .overlap = overlap, .odd = has("odd") &&
-                                                     rng_one_in(r, 3) };
+    maker_t m = {
+        .r = r, .overlap = overlap, .odd = has("odd") && rng_one_in(r, 3)};
     m.column = *count;
     /* MPICH and its kin call half a pair a mismatch. */
     m.whole = partial;
@@ -154,8 +168,7 @@ static void end_pieces(rng_t *r, typed_t *t, int count, bool absolute)
     int left = count, pieces = absolute ? 1 + (int)rng_below(r, 3) : 1;
     ptrdiff_t at = 0, lo, hi;
     for (int i = 0; i < pieces; i++) {
-        int n = i == pieces - 1 ? left
-                                : (int)rng_below(r, (size_t)left + 1);
+        int n = i == pieces - 1 ? left : (int)rng_below(r, (size_t)left + 1);
         made_bounds(d, n, &lo, &hi);
         /* Anywhere, but not on the one before. */
         if (i > 0)
@@ -250,7 +263,7 @@ static const bool partial_of_mixed = false;
 /* Room for the message and perhaps more, or for less. */
 static end_t *receiver(rng_t *r, const item_t *m)
 {
-    static const int grains[] = { 1, 1, 2, 3, 4, 6, 8, 12, 24, 60 };
+    static const int grains[] = {1, 1, 2, 3, 4, 6, 8, 12, 24, 60};
     end_t *e = end_new(m, false);
     typed_t *t = &e->buffer;
     int turns = m->turns, grain = m->grain, count;
@@ -326,8 +339,8 @@ static void end_check_status(end_t *e)
         if (known) {
             want = m->turns * m->signature.n;
             MPI_Get_elements(s, e->buffer.type, &elements);
-            CHECK(elements == want, "%d elements, not %d\n  %s", elements,
-                  want, end_says(e));
+            CHECK(elements == want, "%d elements, not %d\n  %s", elements, want,
+                  end_says(e));
         }
     }
     if (log_file)
@@ -378,8 +391,9 @@ static void end_drop(end_t *e)
 
 #define OUT t->user, t->count, t->type, m->to, m->tag, m->comm
 #define IN t->user, t->count, t->type
-#define FROM any_source ? MPI_ANY_SOURCE : m->from,                         \
-             any_tag ? MPI_ANY_TAG : m->tag, m->comm
+#define FROM                                                               \
+    any_source ? MPI_ANY_SOURCE : m->from, any_tag ? MPI_ANY_TAG : m->tag, \
+        m->comm
 
 static void wait_for(end_t *e)
 {
@@ -410,15 +424,9 @@ static bool send_begin(end_t *e)
     const item_t *m = e->item;
     typed_t *t = &e->buffer;
     switch (e->mode) {
-    case SEND:
-        right(e, BOTH(Send, OUT));
-        return false;
-    case SSEND:
-        right(e, BOTH(Ssend, OUT));
-        return false;
-    case BSEND:
-        right(e, BOTH(Bsend, OUT));
-        return false;
+    case SEND: right(e, BOTH(Send, OUT)); return false;
+    case SSEND: right(e, BOTH(Ssend, OUT)); return false;
+    case BSEND: right(e, BOTH(Bsend, OUT)); return false;
     case SEND_PACKED: {
         int room = 0, at = 0;
         MPI_Pack_size(t->count, t->type, m->comm, &room);
@@ -429,12 +437,8 @@ static bool send_begin(end_t *e)
                            &e->request[0]));
         break;
     }
-    case ISEND:
-        right(e, BOTH(Isend, OUT, &e->request[0]));
-        break;
-    case ISSEND:
-        right(e, BOTH(Issend, OUT, &e->request[0]));
-        break;
+    case ISEND: right(e, BOTH(Isend, OUT, &e->request[0])); break;
+    case ISSEND: right(e, BOTH(Issend, OUT, &e->request[0])); break;
     case SEND_INIT:
         if (e->request[0] == MPI_REQUEST_NULL)
             right(e, BOTH(Send_init, OUT, &e->request[0]));
@@ -453,9 +457,7 @@ static bool receive_begin(rng_t *r, end_t *e)
     bool any_source = m->alone && rng_one_in(r, 4);
     bool any_tag = !any_source && rng_one_in(r, 6);
     switch (e->mode) {
-    case RECV:
-        e->error = BOTH(Recv, IN, FROM, &e->status);
-        break;
+    case RECV: e->error = BOTH(Recv, IN, FROM, &e->status); break;
     case PROBE_RECV:
         right(e, MPI_Probe(m->from, m->tag, m->comm, &seen));
         e->error = BOTH(Recv, IN, seen.MPI_SOURCE, seen.MPI_TAG, m->comm,
@@ -485,8 +487,7 @@ static bool receive_begin(rng_t *r, end_t *e)
                           &e->request[0]));
         right(e, MPI_Start(&e->request[0]));
         break;
-    default:
-        right(e, BOTH(Irecv, IN, FROM, &e->request[0]));
+    default: right(e, BOTH(Irecv, IN, FROM, &e->request[0]));
     }
     if (e->mode == RECV || e->mode == PROBE_RECV || e->mode == MPROBE_MRECV ||
         e->mode == RECV_PACKED) {
@@ -521,8 +522,8 @@ static int draw_receive_mode(rng_t *r, const item_t *m, const end_t *e)
         mode = IRECV;
     if (mode == RECV_INIT && !has("persistent"))
         mode = IRECV;
-    if ((mode == MPROBE_MRECV || mode == MPROBE_IMRECV ||
-         mode == PROBE_RECV) && !has("probe"))
+    if ((mode == MPROBE_MRECV || mode == MPROBE_IMRECV || mode == PROBE_RECV) &&
+        !has("probe"))
         mode = RECV;
     if (mode == IRECV_LATER && (m->times > 1 || m->cut))
         mode = IRECV;
@@ -563,7 +564,7 @@ static void end_finish(end_t *e)
 static void end_delete(end_t *e)
 {
     if (e->request[0] != MPI_REQUEST_NULL)
-        MPI_Request_free(&e->request[0]);           /* a persistent one */
+        MPI_Request_free(&e->request[0]); /* a persistent one */
     end_drop(e);
 }
 

@@ -16,20 +16,20 @@
 typedef struct {
     const char *name;
     MPI_Datatype type;
-    int size;                   /* its extent too                         */
-    int data;                   /* of which so many bytes carry its value */
+    int size; /* its extent too */
+    int data; /* of which so many bytes carry its value */
 } basic_t;
 
 static basic_t basics[BASICS_MAX];
 static int basic_count;
-static int word;                /* a basic type of 8 bytes */
+static int word; /* a basic type of 8 bytes */
 
 /* A predefined type of two basic ones. */
 typedef struct {
     const char *name;
     MPI_Datatype type;
-    int first, second;          /* basic types                    */
-    ptrdiff_t at;               /* of the second, as C places it  */
+    int first, second; /* basic types */
+    ptrdiff_t at;      /* of the second, as C places it */
 } pair_t;
 
 static pair_t pairs[16];
@@ -47,7 +47,7 @@ static int basic_add(const char *name, MPI_Datatype type)
     if (lb != 0 || extent != size)
         return -1;
     CHECK(basic_count < BASICS_MAX, "too many basic types");
-    basics[basic_count] = (basic_t){ name, type, size, size };
+    basics[basic_count] = (basic_t){name, type, size, size};
 #if defined(__x86_64__)
     if (type == MPI_LONG_DOUBLE)
         basics[basic_count].data = 10;
@@ -70,17 +70,23 @@ static void pair_add(const char *name, MPI_Datatype type, MPI_Datatype first,
     if (a < 0 || b < 0 || MPI_Type_size(type, &size) != MPI_SUCCESS ||
         size != basics[a].size + basics[b].size)
         return;
-    pairs[pair_count++] = (pair_t){ name, type, a, b, at };
+    pairs[pair_count++] = (pair_t){name, type, a, b, at};
 }
 
 #define BASIC(type) basic_add(#type, type)
 #define PAIR(type, a, b, at) pair_add(#type, type, a, b, at)
-#define SECOND(first, second) offsetof(struct { first a; second b; }, b)
+#define SECOND(first, second) \
+    offsetof(                 \
+        struct {              \
+            first a;          \
+            second b;         \
+        },                    \
+        b)
 
 /* The parametrised types of Fortran 90: not every host can make them. */
 static void basics_of_f90(void)
 {
-    static const int ranges[] = { 2, 4, 9, 18 };
+    static const int ranges[] = {2, 4, 9, 18};
     static char name[12][32];
     int n = 0;
     for (size_t i = 0; i < LENGTH(ranges); i++, n++) {
@@ -95,8 +101,7 @@ static void basics_of_f90(void)
             snprintf(name[n], sizeof name[n], "f90_%s(%d,30)",
                      both ? "complex" : "real", p);
             if ((both ? MPI_Type_create_f90_complex(p, 30, &type)
-                         : MPI_Type_create_f90_real(p, 30, &type)) ==
-                MPI_SUCCESS)
+                      : MPI_Type_create_f90_real(p, 30, &type)) == MPI_SUCCESS)
                 basic_add(name[n], type);
         }
 }
@@ -162,7 +167,7 @@ static void basics_make(bool f90)
 /* A sequence, repeated. */
 typedef struct {
     short basic[SEQUENCE_MAX];
-    int n, size;                /* basic types and bytes of one turn */
+    int n, size; /* basic types and bytes of one turn */
 } signature_t;
 
 /* Mostly the types that most programs use. */
@@ -173,9 +178,9 @@ static short draw_basic(rng_t *r)
 
 static signature_t draw_signature(rng_t *r)
 {
-    signature_t s = { .n = 0 };
+    signature_t s = {.n = 0};
     switch (rng_below(r, 5)) {
-    case 4:                             /* words, and halves of words */
+    case 4: /* words, and halves of words */
         for (int i = 1 + (int)rng_below(r, 4); i > 0; i--) {
             short a = draw_basic(r), b = draw_basic(r);
             if (basics[a].size == 4 && basics[b].size == 4)
@@ -188,10 +193,8 @@ static signature_t draw_signature(rng_t *r)
                 s.basic[s.n++] = basics[b].size == 8 ? b : (short)word;
         }
         break;
-    case 0:
-        s.basic[s.n++] = draw_basic(r);
-        break;
-    case 1: {                           /* runs */
+    case 0: s.basic[s.n++] = draw_basic(r); break;
+    case 1: { /* runs */
         for (int i = 1 + (int)rng_below(r, 3); i > 0; i--) {
             short basic = draw_basic(r);
             for (int k = 1 + (int)rng_below(r, 4); k > 0; k--)
@@ -199,7 +202,7 @@ static signature_t draw_signature(rng_t *r)
         }
         break;
     }
-    case 2:                             /* what a pair is made of */
+    case 2: /* what a pair is made of */
         if (pair_count) {
             const pair_t *p = &pairs[rng_below(r, (size_t)pair_count)];
             s.basic[s.n++] = (short)p->first;

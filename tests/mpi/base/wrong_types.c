@@ -21,7 +21,7 @@ static void receive(FILE *log, int count, MPI_Datatype type, char *into,
     } else {
         MPI_Irecv(into, count, type, MPI_ANY_SOURCE, MPI_ANY_TAG,
                   MPI_COMM_WORLD, &request);
-        if (way == 2)       /* it waits for its message */
+        if (way == 2) /* it waits for its message */
             MPI_Send(NULL, 0, MPI_INT, 1, 6, MPI_COMM_WORLD);
         rc = MPI_Wait(&request, &status);
     }

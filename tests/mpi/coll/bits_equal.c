@@ -22,7 +22,7 @@ int main(int argc, char **argv)
 {
     test_start(&argc, &argv);
     CHECK(world_size <= 16, "at most 16 ranks");
-    static const int sizes[] = { 1, 2, 3, 7, 64, 1000, MOST };
+    static const int sizes[] = {1, 2, 3, 7, 64, 1000, MOST};
     for (size_t s = 0; s < LENGTH(sizes); s++) {
         int n = sizes[s];
         size_t bytes = (size_t)n * sizeof(double);
@@ -45,8 +45,7 @@ int main(int argc, char **argv)
                     MPI_Reduce_scatter_block(in, out, n, MPI_DOUBLE, MPI_SUM,
                                              MPI_COMM_WORLD);
                 else {
-                    MPI_Exscan(in, out, n, MPI_DOUBLE, MPI_SUM,
-                               MPI_COMM_WORLD);
+                    MPI_Exscan(in, out, n, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
                     mine = world_rank > 0;
                 }
                 if (i == 0)

@@ -15,8 +15,8 @@
  */
 #include "mpi/test.h"
 
-#define MOST 6000           /* elements */
-#define WIDEST 32           /* bytes from an element to the next, at most */
+#define MOST 6000 /* elements */
+#define WIDEST 32 /* bytes from an element to the next, at most */
 #define BEFORE 64
 #define ROOM (BEFORE + WIDEST * MOST + 64)
 
@@ -26,7 +26,7 @@ typedef enum { BLOCKING, NONBLOCKING, PERSISTENT } form_t;
 
 typedef struct {
     MPI_Datatype type;
-    long at[2], step;       /* bytes */
+    long at[2], step; /* bytes */
 } layout_t;
 
 typedef struct {
@@ -34,7 +34,7 @@ typedef struct {
 } pair_t;
 
 static layout_t layouts[LAYOUTS];
-static size_t taken = LAYOUTS;      /* of these, the first */
+static size_t taken = LAYOUTS; /* of these, the first */
 static char places[2][ROOM];
 static pair_t *expected;
 
@@ -42,7 +42,7 @@ static pair_t combined(pair_t x, pair_t y, bool sums)
 {
     if (sums)
         return (pair_t){x.a + y.a, x.b + y.b};
-    return (pair_t){x.a * y.a, x.b * y.a + y.b};    /* x, and then y */
+    return (pair_t){x.a * y.a, x.b * y.a + y.b}; /* x, and then y */
 }
 
 static void place(char *base, const layout_t *l, long i, pair_t x)
@@ -71,8 +71,8 @@ static void apply(void *in, void *inout, int n, MPI_Datatype type, bool sums)
 {
     const layout_t *l = layout_of(type);
     for (int i = 0; i < n; i++)
-        place(inout, l, i, combined(placed(in, l, i), placed(inout, l, i),
-                                    sums));
+        place(inout, l, i,
+              combined(placed(in, l, i), placed(inout, l, i), sums));
 }
 
 static void sum(void *in, void *inout, int *n, MPI_Datatype *type)
@@ -127,19 +127,18 @@ typedef struct {
 static MPI_Request request;
 
 #if HAVE_PERSISTENT
-# define INIT(CALL) CALL
+#define INIT(CALL) CALL
 #else
-# define INIT(CALL) (void)0
+#define INIT(CALL) (void)0
 #endif
-#define MAKE(NAME, INAME, ...)                                          \
-    do {                                                                \
-        if (w->form == BLOCKING)                                        \
-            MPI_##NAME(__VA_ARGS__);                                    \
-        else if (w->form == NONBLOCKING)                                \
-            MPI_##INAME(__VA_ARGS__, &request);                         \
-        else                                                            \
-            INIT(MPI_##NAME##_init(__VA_ARGS__, MPI_INFO_NULL,          \
-                                   &request));                          \
+#define MAKE(NAME, INAME, ...)                                             \
+    do {                                                                   \
+        if (w->form == BLOCKING)                                           \
+            MPI_##NAME(__VA_ARGS__);                                       \
+        else if (w->form == NONBLOCKING)                                   \
+            MPI_##INAME(__VA_ARGS__, &request);                            \
+        else                                                               \
+            INIT(MPI_##NAME##_init(__VA_ARGS__, MPI_INFO_NULL, &request)); \
     } while (0)
 
 static void make(const what_t *w, const void *send, void *recv,
@@ -148,8 +147,7 @@ static void make(const what_t *w, const void *send, void *recv,
     MPI_Comm comm = MPI_COMM_WORLD;
     switch (w->call) {
     case REDUCE:
-        MAKE(Reduce, Ireduce, send, recv, w->count, type, w->op, w->root,
-             comm);
+        MAKE(Reduce, Ireduce, send, recv, w->count, type, w->op, w->root, comm);
         break;
     case ALLREDUCE:
         MAKE(Allreduce, Iallreduce, send, recv, w->count, type, w->op, comm);
@@ -165,8 +163,7 @@ static void make(const what_t *w, const void *send, void *recv,
     case SCAN:
         MAKE(Scan, Iscan, send, recv, w->count, type, w->op, comm);
         break;
-    default:
-        MAKE(Exscan, Iexscan, send, recv, w->count, type, w->op, comm);
+    default: MAKE(Exscan, Iexscan, send, recv, w->count, type, w->op, comm);
     }
     if (w->form == PERSISTENT)
         MPI_Start(&request);
@@ -198,9 +195,10 @@ static void check(const char *at, lay_t of, const layout_t *l, size_t n,
     for (size_t i = 0; i < n; i++)
         place(right + BEFORE, l, (long)i, expected[i]);
     for (size_t i = 0; i < ROOM; i++)
-        CHECK(at[i] == right[i], "call %d, form %d, layout %d, %zu elements: "
-              "byte %ld is wrong", (int)w->call, (int)w->form,
-              (int)of, n, (long)i - BEFORE);
+        CHECK(at[i] == right[i],
+              "call %d, form %d, layout %d, %zu elements: "
+              "byte %ld is wrong",
+              (int)w->call, (int)w->form, (int)of, n, (long)i - BEFORE);
 }
 
 static void round_of(uint64_t key)
@@ -209,7 +207,8 @@ static void round_of(uint64_t key)
     int n = world_size, counts[64];
     what_t w = {.call = (call_t)rng_below(&all, CALLS),
                 .form = (form_t)rng_below(&all, HAVE_PERSISTENT ? 3 : 2),
-                .root = (int)rng_below(&all, (size_t)n), .counts = counts};
+                .root = (int)rng_below(&all, (size_t)n),
+                .counts = counts};
     bool sums = rng_one_in(&all, 2);
     size_t most = rng_size(&all, MOST / (size_t)n), ins = 0, first = 0;
     MPI_Op_create(sums ? sum : follow, sums, &w.op);
@@ -244,11 +243,13 @@ static void round_of(uint64_t key)
     }
     for (size_t i = 0; i < ins; i++)
         place(in + BEFORE, &seen, (long)i, element(key, world_rank, i));
-    make(&w, stays ? MPI_IN_PLACE : base,
-         stays ? base : out + BEFORE, l->type);
-    expect(key, sums, w.call == SCAN ? world_rank + 1
-                      : w.call == EXSCAN ? world_rank : n, first, outs);
-    if (gets && !(stays && outs < ins))     /* the rest is not defined */
+    make(&w, stays ? MPI_IN_PLACE : base, stays ? base : out + BEFORE, l->type);
+    expect(key, sums,
+           w.call == SCAN     ? world_rank + 1
+           : w.call == EXSCAN ? world_rank
+                              : n,
+           first, outs);
+    if (gets && !(stays && outs < ins)) /* the rest is not defined */
         check(out, of, &seen, outs, &w);
     if (!stays)
         drop(out);
@@ -262,7 +263,7 @@ static void aliased(void)
 {
     MPI_Comm own, all;
     MPI_Comm_split(MPI_COMM_WORLD, world_rank, 0, &own);
-    MPI_Comm_dup(MPI_COMM_WORLD, &all);     /* errors end the job */
+    MPI_Comm_dup(MPI_COMM_WORLD, &all); /* errors end the job */
     MPI_Comm_set_errhandler(own, MPI_ERRORS_RETURN);
     /* Open MPI raises the error there. */
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);

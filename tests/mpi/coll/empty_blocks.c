@@ -15,8 +15,9 @@ int main(int argc, char **argv)
     test_start(&argc, &argv);
     int n = world_size, right = (world_rank + 1) % n,
         left = (world_rank + n - 1) % n;
-    MPI_Datatype none = argc > 1 && !strcmp(argv[1], "null")
-                            ? MPI_DATATYPE_NULL : MPI_INT, column;
+    MPI_Datatype none = argc > 1 && !strcmp(argv[1], "null") ? MPI_DATATYPE_NULL
+                                                             : MPI_INT,
+                 column;
     MPI_Type_vector(N, 1, 2, MPI_DOUBLE, &column);
     MPI_Type_commit(&column);
     static double out[2 * N], in[2 * N];

@@ -54,7 +54,7 @@ int main(int argc, char **argv)
 #ifdef LAST_THREAD
     take_last_thread();
 #endif
-    MPI_Barrier(MPI_COMM_WORLD);    /* over nodes: now we know the members */
+    MPI_Barrier(MPI_COMM_WORLD); /* over nodes: now we know the members */
     for (int round = 0; round < 3; round++) {
         int mine[STARTED];
         for (int i = 0; i < STARTED; i++) {

@@ -22,22 +22,21 @@ typedef enum { BLOCKING, NONBLOCKING, PERSISTENT, FORMS } form_t;
 
 /* One call, in the form at hand. INIT's arguments end with an info. */
 #if HAVE_PERSISTENT
-# define INIT(CALL) CALL
+#define INIT(CALL) CALL
 #else
-# define INIT(CALL) (void)0
+#define INIT(CALL) (void)0
 #endif
-#define CALL(FORM, NAME, INAME, ...)                                    \
-    do {                                                                \
-        if ((FORM) == BLOCKING) {                                       \
-            MPI_##NAME(__VA_ARGS__);                                    \
-        } else if ((FORM) == NONBLOCKING) {                             \
-            MPI_##INAME(__VA_ARGS__, &request);                         \
-            MPI_Wait(&request, MPI_STATUS_IGNORE);                      \
-        } else {                                                        \
-            INIT(MPI_##NAME##_init(__VA_ARGS__, MPI_INFO_NULL,          \
-                                   &request));                          \
-            twice();                                                    \
-        }                                                               \
+#define CALL(FORM, NAME, INAME, ...)                                       \
+    do {                                                                   \
+        if ((FORM) == BLOCKING) {                                          \
+            MPI_##NAME(__VA_ARGS__);                                       \
+        } else if ((FORM) == NONBLOCKING) {                                \
+            MPI_##INAME(__VA_ARGS__, &request);                            \
+            MPI_Wait(&request, MPI_STATUS_IGNORE);                         \
+        } else {                                                           \
+            INIT(MPI_##NAME##_init(__VA_ARGS__, MPI_INFO_NULL, &request)); \
+            twice();                                                       \
+        }                                                                  \
     } while (0)
 
 static MPI_Request request;
@@ -91,9 +90,9 @@ static void rooted(form_t form, int root, bool in_place)
     fill(n, world_rank);
     if (place)
         memcpy(got + root * EACH, own, sizeof own);
-    CALL(form, Gather, Igather, place ? MPI_IN_PLACE : own,
-         place ? few : EACH, place ? none : some, here ? got : poison,
-         here ? EACH : few, here ? some : none, root, comm);
+    CALL(form, Gather, Igather, place ? MPI_IN_PLACE : own, place ? few : EACH,
+         place ? none : some, here ? got : poison, here ? EACH : few,
+         here ? some : none, root, comm);
     if (here)
         has(got, 0, n, "gather", form);
     fill(n, world_rank);
@@ -148,12 +147,12 @@ static void in_place(form_t form)
     CALL(form, Allgatherv, Iallgatherv, MPI_IN_PLACE, few, none, got, counts,
          places, MPI_INT, comm);
     has(got, 0, n, "allgatherv", form);
-    if (form != PERSISTENT)     /* it would change them twice */
+    if (form != PERSISTENT) /* it would change them twice */
         for (int m = 0; m < n; m++)
             for (int i = 0; i < EACH; i++)
                 got[m * EACH + i] = own[i];
-    CALL(form, Alltoall, Ialltoall, MPI_IN_PLACE, few, none, got, EACH,
-         MPI_INT, comm);
+    CALL(form, Alltoall, Ialltoall, MPI_IN_PLACE, few, none, got, EACH, MPI_INT,
+         comm);
     has(got, 0, n, "alltoall", form);
     if (form != PERSISTENT)
         for (int m = 0; m < n; m++)
@@ -184,20 +183,19 @@ static void near_ends(form_t form)
     MPI_Aint byte = 0, *far = (MPI_Aint *)8;
     MPI_Datatype type = MPI_INT;
 
-    MPI_Dist_graph_create_adjacent(
-        MPI_COMM_WORLD, ins, &before, MPI_UNWEIGHTED, outs, &after,
-        MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &line);
+    MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, ins, &before, MPI_UNWEIGHTED,
+                                   outs, &after, MPI_UNWEIGHTED, MPI_INFO_NULL,
+                                   0, &line);
     fill(world_size, world_rank);
-    CALL(form, Neighbor_alltoallv, Ineighbor_alltoallv, outs ? own : poison,
-         to, outs ? &place : to, MPI_INT, ins ? got : poison, from,
+    CALL(form, Neighbor_alltoallv, Ineighbor_alltoallv, outs ? own : poison, to,
+         outs ? &place : to, MPI_INT, ins ? got : poison, from,
          ins ? &place : from, MPI_INT, line);
     if (ins)
         has(got, before, 1, "neighbor_alltoallv", form);
     fill(world_size, world_rank);
-    CALL(form, Neighbor_alltoallw, Ineighbor_alltoallw, outs ? own : poison,
-         to, outs ? &byte : far, outs ? &type : types_nowhere,
-         ins ? got : poison, from, ins ? &byte : far,
-         ins ? &type : types_nowhere, line);
+    CALL(form, Neighbor_alltoallw, Ineighbor_alltoallw, outs ? own : poison, to,
+         outs ? &byte : far, outs ? &type : types_nowhere, ins ? got : poison,
+         from, ins ? &byte : far, ins ? &type : types_nowhere, line);
     if (ins)
         has(got, before, 1, "neighbor_alltoallw", form);
     fill(world_size, world_rank);
@@ -220,8 +218,7 @@ static void between(form_t form)
     MPI_Datatype none = MPI_DATATYPE_NULL, some = MPI_INT;
 
     MPI_Comm_split(MPI_COMM_WORLD, ours, world_rank, &own_group);
-    MPI_Intercomm_create(own_group, 0, MPI_COMM_WORLD, ours ? 1 : 0, 0,
-                         &both);
+    MPI_Intercomm_create(own_group, 0, MPI_COMM_WORLD, ours ? 1 : 0, 0, &both);
     n = world_size - 2;
     fill(world_size, ours ? 0 : world_rank - 1);
     CALL(form, Gather, Igather, ours ? poison : own, ours ? few : EACH,
@@ -250,13 +247,16 @@ static void between(form_t form)
     if (!ours)
         has(got, world_rank - 1, 1, "scatterv between groups", form);
     fill(world_size, 0);
-    CALL(form, Bcast, Ibcast, idle ? poison : here ? all : got, EACH, some,
-         root, both);        /* MPICH looks at these */
+    CALL(form, Bcast, Ibcast,
+         idle   ? poison
+         : here ? all
+                : got,
+         EACH, some, root, both); /* MPICH looks at these */
     if (!ours)
         has(got, 0, 1, "bcast between groups", form);
     fill(world_size, 0);
-    CALL(form, Reduce, Ireduce, ours ? poison : own, here ? got : poison,
-         EACH, some, MPI_MAX, root, both);
+    CALL(form, Reduce, Ireduce, ours ? poison : own, here ? got : poison, EACH,
+         some, MPI_MAX, root, both);
     if (here)
         has(got, 0, 1, "reduce between groups", form);
     MPI_Comm_free(&both);

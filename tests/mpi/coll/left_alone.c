@@ -40,8 +40,8 @@ int main(int argc, char **argv)
     BEGIN(MPI_Iallgatherv(&a[me * EACH], EACH, MPI_INT, a, counts, places,
                           MPI_INT, comm, &r));
     BEGIN(MPI_Ialltoall(a, EACH, MPI_INT, a, EACH, MPI_INT, comm, &r));
-    BEGIN(MPI_Ialltoallv(a, counts, places, MPI_INT, a, counts, places,
-                         MPI_INT, comm, &r));
+    BEGIN(MPI_Ialltoallv(a, counts, places, MPI_INT, a, counts, places, MPI_INT,
+                         comm, &r));
     BEGIN(MPI_Ialltoallw(a, counts, places, types, a, counts, places, types,
                          comm, &r));
     if (me == 0)

@@ -13,7 +13,7 @@
 /* A ring. With two ranks, two edges lead from each to the other. */
 static MPI_Comm make_ring(void)
 {
-    int dims[1] = { world_size }, periodic[1] = { 1 };
+    int dims[1] = {world_size}, periodic[1] = {1};
     MPI_Comm made;
     MPI_Cart_create(MPI_COMM_WORLD, 1, dims, periodic, 0, &made);
     return made;
@@ -45,16 +45,16 @@ static void large_check(int salt, const char *what)
 
 static void freed_communicator(void)
 {
-    int one = world_rank + 1, board[2] = { 0 }, v[2] = { 0 };
-    int counts[2] = { 1, 1 }, places[2] = { 0, 0 }, to[2] = { 0, 1 };
-    MPI_Aint address[2] = { 0, 0 }, into[2] = { 0, sizeof(int) };
-    MPI_Datatype types[2] = { MPI_INT, MPI_INT };
-    int w[2] = { 0 };
+    int one = world_rank + 1, board[2] = {0}, v[2] = {0};
+    int counts[2] = {1, 1}, places[2] = {0, 0}, to[2] = {0, 1};
+    MPI_Aint address[2] = {0, 0}, into[2] = {0, sizeof(int)};
+    MPI_Datatype types[2] = {MPI_INT, MPI_INT};
+    int w[2] = {0};
     MPI_Request q[4];
     MPI_Comm comm = make_ring();
     large_fill(1);
-    MPI_Ineighbor_alltoall(large_out, LARGE, MPI_INT, large_in, LARGE,
-                           MPI_INT, comm, &q[0]);
+    MPI_Ineighbor_alltoall(large_out, LARGE, MPI_INT, large_in, LARGE, MPI_INT,
+                           comm, &q[0]);
     MPI_Ineighbor_allgather(&one, 1, MPI_INT, board, 1, MPI_INT, comm, &q[1]);
     MPI_Ineighbor_alltoallv(&one, counts, places, MPI_INT, v, counts, to,
                             MPI_INT, comm, &q[2]);
@@ -108,7 +108,7 @@ static void freed_datatype(void)
     MPI_Type_commit(&column);
     MPI_Ineighbor_alltoall(out, 1, column, grid, 1, column, comm, &q);
     MPI_Type_free(&column);
-    MPI_Type_contiguous(5, MPI_INT, &column);   /* may get the same handle */
+    MPI_Type_contiguous(5, MPI_INT, &column); /* may get the same handle */
     MPI_Type_commit(&column);
     MPI_Wait(&q, MPI_STATUS_IGNORE);
     MPI_Type_free(&column);
@@ -123,7 +123,7 @@ static void freed_datatype(void)
  */
 static void wrong_arguments(void)
 {
-    int one[2] = { world_rank, world_rank }, got[2] = { -1, -1 };
+    int one[2] = {world_rank, world_rank}, got[2] = {-1, -1};
     MPI_Request q = MPI_REQUEST_NULL;
     MPI_Comm comm = make_ring();
     MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
@@ -146,8 +146,8 @@ static void wrong_arguments(void)
  * last rank has none but its own. */
 static void uneven_graph(void)
 {
-    int from[4] = { 0, 0 }, to[64], outs = 0, ins = world_rank ? 2 : 0;
-    int sent[64], got[2] = { -1, -1 }, ranks[2], me = world_rank;
+    int from[4] = {0, 0}, to[64], outs = 0, ins = world_rank ? 2 : 0;
+    int sent[64], got[2] = {-1, -1}, ranks[2], me = world_rank;
     MPI_Request q[2];
     MPI_Comm comm;
     for (int r = 1; r < world_size - 1 && !me; r++)
@@ -168,7 +168,7 @@ static void uneven_graph(void)
     MPI_Ineighbor_allgather(&me, 1, MPI_INT, ranks, 1, MPI_INT, comm, &q[1]);
     MPI_Wait(&q[0], MPI_STATUS_IGNORE);
     MPI_Wait(&q[1], MPI_STATUS_IGNORE);
-    if (ins == 2)               /* MPICH 4.0 may turn them round */
+    if (ins == 2) /* MPICH 4.0 may turn them round */
         CHECK(got[0] / 2 == me && got[1] / 2 == me && got[0] != got[1],
               "two edges: %d, %d", got[0], got[1]);
     if (ins == 1)
@@ -205,8 +205,8 @@ static void many(void)
 static void outliving(void)
 {
     static int face[20][4], halo[20][4];
-    int counts[2] = { 1, 1 }, sent, got[2], board[2];
-    MPI_Aint here[2] = { 0, 0 }, into[2] = { 0, sizeof(int) };
+    int counts[2] = {1, 1}, sent, got[2], board[2];
+    MPI_Aint here[2] = {0, 0}, into[2] = {0, sizeof(int)};
     MPI_Datatype column, types[2];
     MPI_Request q[3];
     MPI_Comm comm = make_ring();

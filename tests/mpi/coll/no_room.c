@@ -40,8 +40,8 @@ int main(int argc, char **argv)
         MPI_Allreduce(&mine, &least, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
         MPI_Allreduce(&mine, &most, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
         CHECK(least == most, "members differ: %d, %d", least, most);
-        CHECK(mine == MPI_SUCCESS || mine == MPI_ERR_NO_MEM,
-              "the class is %d", mine);
+        CHECK(mine == MPI_SUCCESS || mine == MPI_ERR_NO_MEM, "the class is %d",
+              mine);
         refused += mine != MPI_SUCCESS;
     }
     if (world_rank == 0)

@@ -18,10 +18,11 @@ int main(int argc, char **argv)
     MPI_Cart_shift(row, 0, 1, &left, &right);
     rng_t own = rng_from(key2(9, (uint64_t)me));
     for (long i = 0; i < calls; i++) {
-        rng_t r = rng_from((uint64_t)i / 50);   /* a stream of 50 alike */
+        rng_t r = rng_from((uint64_t)i / 50); /* a stream of 50 alike */
         int kind = (int)rng_below(&r, 6);
         int root = (int)((rng_below(&r, (size_t)n) +
-                          (rng_one_in(&r, 3) ? (size_t)i : 0)) % (size_t)n);
+                          (rng_one_in(&r, 3) ? (size_t)i : 0)) %
+                         (size_t)n);
         int v = me * 7 + (int)i, w = -1;
         if (rng_one_in(&own, 2000))
             usleep((useconds_t)rng_below(&own, 500));
@@ -44,8 +45,7 @@ int main(int argc, char **argv)
         case 3:
             for (int j = 0; j < n; j++)
                 all[j] = me == root ? j + (int)i : -1;
-            MPI_Scatter(all, 1, MPI_INT, &w, 1, MPI_INT, root,
-                        MPI_COMM_WORLD);
+            MPI_Scatter(all, 1, MPI_INT, &w, 1, MPI_INT, root, MPI_COMM_WORLD);
             CHECK(w == me + (int)i, "Scatter %ld: %d", i, w);
             break;
         case 4:
@@ -57,9 +57,8 @@ int main(int argc, char **argv)
             beside[0] = beside[1] = -1;
             MPI_Neighbor_allgather(&v, 1, MPI_INT, beside, 1, MPI_INT, row);
             CHECK(beside[0] == (left < 0 ? -1 : left * 7 + (int)i) &&
-                  beside[1] == (right < 0 ? -1 : right * 7 + (int)i),
-                  "Neighbor_allgather %ld: %d and %d", i, beside[0],
-                  beside[1]);
+                      beside[1] == (right < 0 ? -1 : right * 7 + (int)i),
+                  "Neighbor_allgather %ld: %d and %d", i, beside[0], beside[1]);
             break;
         }
     }

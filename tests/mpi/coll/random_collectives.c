@@ -33,15 +33,34 @@
 #include "mpi/random/random_memory.h"
 #include <alloca.h>
 
-enum { BARRIER, BCAST, GATHER, GATHERV, SCATTER, SCATTERV, ALLGATHER,
-       ALLGATHERV, ALLTOALL, ALLTOALLV, ALLTOALLW, REDUCE, ALLREDUCE,
-       REDUCE_SCATTER, REDUCE_SCATTER_BLOCK, SCAN, EXSCAN, PROCEDURES };
+enum {
+    BARRIER,
+    BCAST,
+    GATHER,
+    GATHERV,
+    SCATTER,
+    SCATTERV,
+    ALLGATHER,
+    ALLGATHERV,
+    ALLTOALL,
+    ALLTOALLV,
+    ALLTOALLW,
+    REDUCE,
+    ALLREDUCE,
+    REDUCE_SCATTER,
+    REDUCE_SCATTER_BLOCK,
+    SCAN,
+    EXSCAN,
+    PROCEDURES
+};
 
 static const char *const names[PROCEDURES] = {
-    "Barrier", "Bcast", "Gather", "Gatherv", "Scatter", "Scatterv",
-    "Allgather", "Allgatherv", "Alltoall", "Alltoallv", "Alltoallw", "Reduce",
-    "Allreduce", "Reduce_scatter", "Reduce_scatter_block", "Scan", "Exscan"
-};
+    "Barrier",   "Bcast",          "Gather",
+    "Gatherv",   "Scatter",        "Scatterv",
+    "Allgather", "Allgatherv",     "Alltoall",
+    "Alltoallv", "Alltoallw",      "Reduce",
+    "Allreduce", "Reduce_scatter", "Reduce_scatter_block",
+    "Scan",      "Exscan"};
 
 /* Options. */
 static uint64_t seed;
@@ -50,9 +69,8 @@ static size_t max_bytes = 1 << 20;
 static bool trace, plain, large, meet;
 static int only = -1;
 enum { BLOCKING, IMMEDIATE, PERSISTENT, MIXED, FORMS };
-static const char *const form_names[FORMS] = {
-    "blocking", "immediate", "persistent", "mixed"
-};
+static const char *const form_names[FORMS] = {"blocking", "immediate",
+                                              "persistent", "mixed"};
 static int form = BLOCKING;
 static FILE *log_file;
 
@@ -61,36 +79,36 @@ typedef struct {
     long index;
     uint64_t key;
     int proc;
-    int form;               /* BLOCKING, IMMEDIATE, PERSISTENT            */
-    bool large;             /* the _c form                                */
+    int form;   /* BLOCKING, IMMEDIATE, PERSISTENT */
+    bool large; /* the _c form */
     slot_t *slot;
-    int size, rank;         /* of the communicator, in it                 */
+    int size, rank; /* of the communicator, in it */
     int root;
     const element_t *element;
     int op;
-    int grain;              /* counts are multiples of it                 */
-    int most;               /* most elements in one block                 */
-    bool in_place;          /* where all members must agree on it         */
-    bool mine_in_place;     /* as this member calls                       */
-    rng_t own;              /* this rank's private draws                  */
+    int grain;          /* counts are multiples of it */
+    int most;           /* most elements in one block */
+    bool in_place;      /* where all members must agree on it */
+    bool mine_in_place; /* as this member calls */
+    rng_t own;          /* this rank's private draws */
 } call_t;
 
-static call_t *now;         /* the one at hand                            */
+static call_t *now; /* the one at hand */
 static char note[256];
 
 static const char *describe(void)
 {
     static char text[512];
-    snprintf(text, sizeof text,
-             "seed %llu call %ld: %s%s (%s) on slot %d (%s, rank %d of %d), root "
-             "%d, %s, %s, at most %d elements, grain %d%s; %s",
-             (unsigned long long)seed, now->index, names[now->proc],
-             now->large ? "_c" : "",
-             form_names[now->form], (int)(now->slot - slots),
-             now->slot->made_by, now->rank, now->size, now->root,
-             now->element ? now->element->name : "-",
-             now->op >= 0 ? op_names[now->op] : "moves", now->most, now->grain,
-             now->mine_in_place ? ", in place" : "", note);
+    snprintf(
+        text, sizeof text,
+        "seed %llu call %ld: %s%s (%s) on slot %d (%s, rank %d of %d), root "
+        "%d, %s, %s, at most %d elements, grain %d%s; %s",
+        (unsigned long long)seed, now->index, names[now->proc],
+        now->large ? "_c" : "", form_names[now->form], (int)(now->slot - slots),
+        now->slot->made_by, now->rank, now->size, now->root,
+        now->element ? now->element->name : "-",
+        now->op >= 0 ? op_names[now->op] : "moves", now->most, now->grain,
+        now->mine_in_place ? ", in place" : "", note);
     return text;
 }
 
@@ -119,30 +137,30 @@ static char *scratch(int which, size_t n)
 
 typedef struct {
     layout_t *layout;
-    ptrdiff_t at;           /* bytes from the user's address               */
-    size_t k;               /* elements                                    */
+    ptrdiff_t at; /* bytes from the user's address */
+    size_t k;     /* elements */
 } block_t;
 
-#define SIDE_MAX 64         /* members at most                             */
+#define SIDE_MAX 64 /* members at most */
 
 typedef struct {
     bool used;
-    int n;                  /* blocks                                      */
+    int n; /* blocks */
     block_t block[SIDE_MAX];
     layout_t layout[SIDE_MAX];
     int layouts;
-    int count[SIDE_MAX], disp[SIDE_MAX];    /* arguments, as needed        */
+    int count[SIDE_MAX], disp[SIDE_MAX]; /* arguments, as needed */
     MPI_Datatype type[SIDE_MAX];
     MPI_Count count_c[SIDE_MAX];
     MPI_Aint disp_c[SIDE_MAX];
     ptrdiff_t lo, hi;
     char *image;
-    size_t size;            /* of the image                                */
+    size_t size; /* of the image */
     place_t place;
-    void *user;             /* the argument                                */
+    void *user; /* the argument */
 } side_t;
 
-static side_t *out, *in;        /* of the call at hand */
+static side_t *out, *in; /* of the call at hand */
 
 /* A call that has begun. Several may be under way. */
 typedef struct {
@@ -150,14 +168,14 @@ typedef struct {
     side_t out, in;
     scratches_t own;
     char *want;
-    int total, mine;            /* elements in all; of this member's block */
+    int total, mine; /* elements in all; of this member's block */
     bool started;
     MPI_Request request;
 } flight_t;
 
 #define FLIGHTS 12
 static flight_t flights[FLIGHTS], *flight;
-static int in_flight;           /* of this rank                            */
+static int in_flight; /* of this rank */
 
 static void take_up(flight_t *f)
 {
@@ -179,7 +197,7 @@ static void side_clear(side_t *s)
 static void side_add(side_t *s, layout_t *l, ptrdiff_t at, size_t k)
 {
     ptrdiff_t lo, hi;
-    s->block[s->n++] = (block_t){ l, at, k };
+    s->block[s->n++] = (block_t){l, at, k};
     if (!k)
         return;
     layout_bounds(l, (ptrdiff_t)(k / (size_t)l->m), &lo, &hi);
@@ -192,7 +210,7 @@ static void side_add(side_t *s, layout_t *l, ptrdiff_t at, size_t k)
 
 static layout_t draw_layout(int k, int blocks, int how)
 {
-    if (plain || now->op >= 0)   /* reductions: the element is the datatype */
+    if (plain || now->op >= 0) /* reductions: the element is the datatype */
         return layout_base(now->element);
 #ifdef OMPI_MAJOR_VERSION
     /* Two limits of this host. A broadcast is cut into segments, and the
@@ -238,7 +256,7 @@ static void side_spread(side_t *s, int n, const int *k)
     layout_t *l = &s->layout[0];
     s->type[0] = l->type;
     shuffle(&now->own, order, n);
-    if (rng_one_in(&now->own, 3))            /* the usual order */
+    if (rng_one_in(&now->own, 3)) /* the usual order */
         for (int i = 0; i < n; i++)
             order[i] = i;
     int next = rng_one_in(&now->own, 8) ? -(int)rng_below(&now->own, 9) : 0;
@@ -307,18 +325,18 @@ static void side_place(side_t *s, int role, bool read_only)
     if (!plain && rng_one_in(&now->own, 3))
         shift = rng_below(&now->own, 16) *
                 (now->op >= 0 ? now->element->align : 1);
-    if (plain || now->form != BLOCKING) {   /* rooms hold one at a time */
-        s->place = (place_t){ .n = s->size + shift, .place = HEAP };
+    if (plain || now->form != BLOCKING) { /* rooms hold one at a time */
+        s->place = (place_t){.n = s->size + shift, .place = HEAP};
         s->place.base = malloc(s->size + shift);
         s->place.p = (char *)s->place.base + shift;
         memcpy(s->place.p, s->image, s->size);
     } else {
-        s->place = place_take(&now->own, role, read_only, s->image,
-                              s->size, shift);
+        s->place = place_take(&now->own, role, read_only, s->image, s->size,
+                              shift);
     }
     s->user = s->place.p + GUARD - s->lo;
     if (s->lo == s->hi && rng_one_in(&now->own, 4))
-        s->user = NULL;                     /* nothing there, no address */
+        s->user = NULL; /* nothing there, no address */
 }
 
 static void side_large(side_t *s)
@@ -353,7 +371,7 @@ static const char *message(int from, int to, size_t k)
     char *packed = scratch(PACKED, n);
     fill(packed, n,
          key2(now->key, 4096u * (uint64_t)now->slot->member[from] +
-                           (uint64_t)now->slot->member[to]));
+                            (uint64_t)now->slot->member[to]));
     return packed;
 }
 
@@ -415,19 +433,19 @@ static void check_call(int rc)
 #define ARGUMENTS(...) __VA_ARGS__
 #define WITH(arguments, ...) (ARGUMENTS arguments, __VA_ARGS__)
 #if HAVE_LARGE_COUNT
-#define LARGE(name, arguments) now->large ? MPI_##name##_c arguments :
-#define LARGE_I(name, arguments)                                            \
-    now->large ? MPI_I##name##_c WITH(arguments, q) :
-#define LARGE_INIT(Name, arguments)                                         \
-    now->large ? MPI_##Name##_init_c WITH(arguments, MPI_INFO_NULL, q) :
+#define LARGE(name, arguments) now->large ? MPI_##name##_c arguments:
+#define LARGE_I(name, arguments) \
+    now->large ? MPI_I##name##_c WITH(arguments, q):
+#define LARGE_INIT(Name, arguments) \
+    now->large ? MPI_##Name##_init_c WITH(arguments, MPI_INFO_NULL, q):
 #else
 #define LARGE(name, arguments)
 #define LARGE_I(name, arguments)
 #define LARGE_INIT(Name, arguments)
 #endif
 #if HAVE_PERSISTENT
-#define PERSISTS(Name, plain_arguments, large_arguments)                    \
-    LARGE_INIT(Name, large_arguments)                                       \
+#define PERSISTS(Name, plain_arguments, large_arguments) \
+    LARGE_INIT(Name, large_arguments)                    \
     MPI_##Name##_init WITH(plain_arguments, MPI_INFO_NULL, q)
 #else
 #define PERSISTS(Name, plain_arguments, large_arguments) MPI_ERR_OTHER
@@ -435,12 +453,11 @@ static void check_call(int rc)
 
 /* Calls the procedure in the form that was drawn: its name, and the same in
  * lower case. */
-#define BOTH(Name, name, plain_arguments, large_arguments)                  \
-    rc = now->form == IMMEDIATE                                             \
-             ? (LARGE_I(name, large_arguments)                              \
-                MPI_I##name WITH(plain_arguments, q))                       \
-       : now->form == PERSISTENT                                            \
-             ? (PERSISTS(Name, plain_arguments, large_arguments))           \
+#define BOTH(Name, name, plain_arguments, large_arguments)                   \
+    rc = now->form == IMMEDIATE ? (LARGE_I(name, large_arguments)            \
+                                       MPI_I##name WITH(plain_arguments, q)) \
+         : now->form == PERSISTENT                                           \
+             ? (PERSISTS(Name, plain_arguments, large_arguments))            \
              : (LARGE(Name, large_arguments) MPI_##Name plain_arguments)
 
 static int invoke(void *sent)
@@ -451,7 +468,8 @@ static int invoke(void *sent)
     int rc = MPI_SUCCESS, root = now->root;
     MPI_Request *q = &flight->request;
     int k = out->used && out->n ? (int)out->block[0].k
-            : in->used && in->n ? (int)in->block[0].k : 0;
+            : in->used && in->n ? (int)in->block[0].k
+                                : 0;
     int *sc = out->count, *sd = out->disp, *rcv = in->count, *rd = in->disp;
     MPI_Datatype st = out->used ? out->type[0] : MPI_DATATYPE_NULL;
     MPI_Datatype rt = in->used ? in->type[0] : MPI_DATATYPE_NULL;
@@ -477,11 +495,13 @@ static int invoke(void *sent)
         break;
     }
     case GATHER:
-        BOTH(Gather, gather, (sent, sc[0], st, in->user, rcv[0], rt, root, comm),
+        BOTH(Gather, gather,
+             (sent, sc[0], st, in->user, rcv[0], rt, root, comm),
              (sent, sc[0], st, in->user, rcv[0], rt, root, comm));
         break;
     case GATHERV:
-        BOTH(Gatherv, gatherv, (sent, sc[0], st, in->user, rcv, rd, rt, root, comm),
+        BOTH(Gatherv, gatherv,
+             (sent, sc[0], st, in->user, rcv, rd, rt, root, comm),
              (sent, sc[0], st, in->user, in->count_c, in->disp_c, rt, root,
               comm));
         break;
@@ -497,11 +517,13 @@ static int invoke(void *sent)
               comm));
         break;
     case ALLGATHER:
-        BOTH(Allgather, allgather, (sent, sc[0], st, in->user, rcv[0], rt, comm),
+        BOTH(Allgather, allgather,
+             (sent, sc[0], st, in->user, rcv[0], rt, comm),
              (sent, sc[0], st, in->user, rcv[0], rt, comm));
         break;
     case ALLGATHERV:
-        BOTH(Allgatherv, allgatherv, (sent, sc[0], st, in->user, rcv, rd, rt, comm),
+        BOTH(Allgatherv, allgatherv,
+             (sent, sc[0], st, in->user, rcv, rd, rt, comm),
              (sent, sc[0], st, in->user, in->count_c, in->disp_c, rt, comm));
         break;
     case ALLTOALL:
@@ -509,7 +531,8 @@ static int invoke(void *sent)
              (sent, sc[0], st, in->user, rcv[0], rt, comm));
         break;
     case ALLTOALLV:
-        BOTH(Alltoallv, alltoallv, (sent, sc, sd, st, in->user, rcv, rd, rt, comm),
+        BOTH(Alltoallv, alltoallv,
+             (sent, sc, sd, st, in->user, rcv, rd, rt, comm),
              (sent, out->count_c, out->disp_c, st, in->user, in->count_c,
               in->disp_c, rt, comm));
         break;
@@ -528,11 +551,13 @@ static int invoke(void *sent)
              (sent, in->user, k, type, op, comm));
         break;
     case REDUCE_SCATTER:
-        BOTH(Reduce_scatter, reduce_scatter, (sent, in->user, rcv, type, op, comm),
+        BOTH(Reduce_scatter, reduce_scatter,
+             (sent, in->user, rcv, type, op, comm),
              (sent, in->user, in->count_c, type, op, comm));
         break;
     case REDUCE_SCATTER_BLOCK:
-        BOTH(Reduce_scatter_block, reduce_scatter_block, (sent, in->user, rcv[0], type, op, comm),
+        BOTH(Reduce_scatter_block, reduce_scatter_block,
+             (sent, in->user, rcv[0], type, op, comm),
              (sent, in->user, rcv[0], type, op, comm));
         break;
     case SCAN:
@@ -575,7 +600,7 @@ static void start(void)
 static void forget(side_t *s, char *image, ptrdiff_t at, size_t k)
 {
     block_t *b = &s->block[s->n];
-    *b = (block_t){ &s->layout[0], at, k };
+    *b = (block_t){&s->layout[0], at, k};
     char *zeros = scratch(OTHER, k * now->element->packed);
     memset(zeros, 0, k * now->element->packed);
     side_write(s, image, s->n, zeros);
@@ -606,9 +631,9 @@ static void compare(const char *what, side_t *s, const char *got,
         last--;
     for (size_t j = i; j <= last; j++)
         wrong += got[j] != want[j];
-    const char *where = i < GUARD ? "in the guard before"
+    const char *where = i < GUARD              ? "in the guard before"
                         : i >= s->size - GUARD ? "in the guard after"
-                        : "inside";
+                                               : "inside";
     char text[256];
     int n = 0;
     for (size_t j = i; j < i + 8 && j < s->size; j++)
@@ -627,7 +652,7 @@ static void begin(void)
 {
     int p = now->size, me = now->rank, root = now->root, k = now->most;
     int counts[SIDE_MAX], others[SIDE_MAX], total = 0;
-    bool at_root = me == root, replaced[SIDE_MAX] = { false };
+    bool at_root = me == root, replaced[SIDE_MAX] = {false};
     void *in_place = NULL;
     char *want = NULL;
 
@@ -638,9 +663,7 @@ static void begin(void)
 
     /* Each side's shape. */
     switch (now->proc) {
-    case BCAST:
-        side_regular(at_root ? out : in, 1, (size_t)k);
-        break;
+    case BCAST: side_regular(at_root ? out : in, 1, (size_t)k); break;
     case GATHER:
         if (!(now->mine_in_place = now->mine_in_place && at_root))
             side_regular(out, 1, (size_t)k);
@@ -665,17 +688,21 @@ static void begin(void)
         if (at_root)
             side_spread(out, p, counts);
         break;
-    case ALLGATHER: case ALLGATHERV:
+    case ALLGATHER:
+    case ALLGATHERV:
         now->mine_in_place = now->in_place;
         if (!now->in_place)
-            side_regular(out, 1, now->proc == ALLGATHER ? (size_t)k
+            side_regular(out, 1,
+                         now->proc == ALLGATHER ? (size_t)k
                                                 : (size_t)counts[me]);
         if (now->proc == ALLGATHER)
             side_regular(in, p, (size_t)k);
         else
             side_spread(in, p, counts);
         break;
-    case ALLTOALL: case ALLTOALLV: case ALLTOALLW:
+    case ALLTOALL:
+    case ALLTOALLV:
+    case ALLTOALLW:
         now->mine_in_place = now->in_place;
         for (int i = 0; i < p; i++) {
             counts[i] = count_between(me, i);
@@ -704,12 +731,14 @@ static void begin(void)
     case ALLREDUCE:
         now->mine_in_place = now->in_place;
         /* fall through */
-    case SCAN: case EXSCAN:
+    case SCAN:
+    case EXSCAN:
         if (!now->mine_in_place)
             side_regular(out, 1, (size_t)k);
         side_regular(in, 1, (size_t)k);
         break;
-    case REDUCE_SCATTER: case REDUCE_SCATTER_BLOCK:
+    case REDUCE_SCATTER:
+    case REDUCE_SCATTER_BLOCK:
         now->mine_in_place = now->in_place;
         if (now->proc == REDUCE_SCATTER_BLOCK) {
             for (int i = 0; i < p; i++)
@@ -733,14 +762,14 @@ static void begin(void)
         side_image(out, SEND_IMAGE);
         for (int b = 0; b < out->n; b++) {
             size_t n = out->block[b].k;
-            const char *data =
-                now->op >= 0 ? contribution(PACKED, me, n)
-                : now->proc == BCAST ? message(root, root, n)
-                : now->proc == GATHER || now->proc == GATHERV
-                    ? message(me, root, n)
-                : now->proc == ALLGATHER || now->proc == ALLGATHERV
-                    ? message(me, me, n)
-                : message(me, b, n);
+            const char *data = now->op >= 0 ? contribution(PACKED, me, n)
+                               : now->proc == BCAST ? message(root, root, n)
+                               : now->proc == GATHER || now->proc == GATHERV
+                                   ? message(me, root, n)
+                               : now->proc == ALLGATHER ||
+                                       now->proc == ALLGATHERV
+                                   ? message(me, me, n)
+                                   : message(me, b, n);
             side_write(out, out->image, b, data);
         }
         /* MPICH writes to the root's buffer in a Bcast, with what is there. */
@@ -768,39 +797,31 @@ static void begin(void)
         for (int b = 0; b < in->n; b++) {
             size_t n = in->block[b].k;
             switch (now->proc) {
-            case BCAST:
-                side_write(in, want, b, message(root, root, n));
-                break;
-            case GATHER: case GATHERV:
-                side_write(in, want, b, message(b, root, n));
-                break;
-            case SCATTER: case SCATTERV:
-                side_write(in, want, b, message(root, me, n));
-                break;
-            case ALLGATHER: case ALLGATHERV:
-                side_write(in, want, b, message(b, b, n));
-                break;
-            case ALLTOALL: case ALLTOALLV: case ALLTOALLW:
-                side_write(in, want, b, message(b, me, n));
-                break;
-            case REDUCE: case ALLREDUCE:
-                side_write(in, want, b, folded(p, n));
-                break;
-            case SCAN:
-                side_write(in, want, b, folded(me + 1, n));
-                break;
+            case BCAST: side_write(in, want, b, message(root, root, n)); break;
+            case GATHER:
+            case GATHERV: side_write(in, want, b, message(b, root, n)); break;
+            case SCATTER:
+            case SCATTERV: side_write(in, want, b, message(root, me, n)); break;
+            case ALLGATHER:
+            case ALLGATHERV: side_write(in, want, b, message(b, b, n)); break;
+            case ALLTOALL:
+            case ALLTOALLV:
+            case ALLTOALLW: side_write(in, want, b, message(b, me, n)); break;
+            case REDUCE:
+            case ALLREDUCE: side_write(in, want, b, folded(p, n)); break;
+            case SCAN: side_write(in, want, b, folded(me + 1, n)); break;
             case EXSCAN:
                 if (me > 0)
                     side_write(in, want, b, folded(me, n));
                 break;
-            case REDUCE_SCATTER: case REDUCE_SCATTER_BLOCK: {
+            case REDUCE_SCATTER:
+            case REDUCE_SCATTER_BLOCK: {
                 size_t first = 0, all = (size_t)total;
                 for (int i = 0; i < me; i++)
                     first += (size_t)counts[i];
                 char *result = folded(p, all);
                 in->block[b].k = (size_t)counts[me];
-                side_write(in, want, b,
-                           result + first * now->element->packed);
+                side_write(in, want, b, result + first * now->element->packed);
                 break;
             }
             }
@@ -836,7 +857,7 @@ static void conclude(void)
         side_give(out);
     }
     if (in->used) {
-        char *got = in->image;              /* its old content is not needed */
+        char *got = in->image; /* its old content is not needed */
         memcpy(got, in->place.p, in->size);
         side_give(in);
         if (now->in_place && (now->proc == REDUCE_SCATTER ||
@@ -887,12 +908,8 @@ static void land(rng_t *r)
             MPI_Test(&q[one], &flag, MPI_STATUS_IGNORE);
         ended[done++] = one;
         break;
-    case 2:
-        MPI_Waitany(n, q, &ended[done++], MPI_STATUS_IGNORE);
-        break;
-    case 3:
-        MPI_Waitsome(n, q, &done, ended, MPI_STATUSES_IGNORE);
-        break;
+    case 2: MPI_Waitany(n, q, &ended[done++], MPI_STATUS_IGNORE); break;
+    case 3: MPI_Waitsome(n, q, &done, ended, MPI_STATUSES_IGNORE); break;
     case 4:
         while (!flag)
             MPI_Request_get_status(q[one], &flag, MPI_STATUS_IGNORE);
@@ -966,7 +983,7 @@ static bool draw(long index)
     rng_t like = rng_from(key2(seed, 1u << 30 | (uint64_t)index / 16));
     rng_t *shape = rng_one_in(&r, 3) ? &like : &r;
 
-    *now = (call_t){ .index = index, .key = key, .op = -1 };
+    *now = (call_t){.index = index, .key = key, .op = -1};
     now->proc = only >= 0 ? only : (int)rng_below(shape, PROCEDURES);
     now->slot = &slots[rng_one_in(shape, 3) ? 0 : rng_below(shape, SLOTS)];
     if (plain)
@@ -976,8 +993,9 @@ static bool draw(long index)
     now->form = form < MIXED ? form : (int)(mix(key) % MIXED);
     if (!HAVE_PERSISTENT && now->form == PERSISTENT)
         now->form = IMMEDIATE;
-    size_t bytes = rng_size(&r, rng_one_in(&r, 10) ? max_bytes
-                            : max_bytes < 16384 ? max_bytes : 16384);
+    size_t bytes = rng_size(&r, rng_one_in(&r, 10)  ? max_bytes
+                                : max_bytes < 16384 ? max_bytes
+                                                    : 16384);
     if (large)
         bytes = max_bytes / 4 + rng_below(&r, max_bytes - max_bytes / 4);
     uint64_t root = rng_next(&r), grain = rng_next(&r);
@@ -997,11 +1015,11 @@ static bool draw(long index)
 
     /* Half of the time the types that most programs use. */
     now->element = &elements[which % 2 ? (which >> 1) % 4
-                                      : (which >> 1) % (size_t)element_count];
+                                       : (which >> 1) % (size_t)element_count];
     if (now->proc >= REDUCE) {
         while (!now->element->ops)
             now->element = &elements[(size_t)(now->element - elements + 1) %
-                                    (size_t)element_count];
+                                     (size_t)element_count];
         int set = __builtin_popcount(now->element->ops);
         int n = (int)(how_op % (size_t)set);
         for (now->op = 0;; now->op++)
@@ -1009,18 +1027,22 @@ static bool draw(long index)
                 break;
     }
     /* MPICH and its kin size a temporary by the true extent here. */
-    if (now->op == MATRIX && (now->proc == REDUCE_SCATTER ||
-                             now->proc == REDUCE_SCATTER_BLOCK))
-        while (!(now->element->ops & 1u << MATRIX && now->element->extent == 16))
+    if (now->op == MATRIX &&
+        (now->proc == REDUCE_SCATTER || now->proc == REDUCE_SCATTER_BLOCK))
+        while (
+            !(now->element->ops & 1u << MATRIX && now->element->extent == 16))
             now->element = &elements[(size_t)(now->element - elements + 1) %
-                                    (size_t)element_count];
-    static const int grains[] = { 1, 1, 2, 3, 4, 6, 8, 12, 30, 64, 100 };
+                                     (size_t)element_count];
+    static const int grains[] = {1, 1, 2, 3, 4, 6, 8, 12, 30, 64, 100};
     now->grain = now->op >= 0 ? 1 : grains[grain % LENGTH(grains)];
     size_t blocks = now->proc == BCAST || now->proc == REDUCE ||
-                    now->proc == ALLREDUCE || now->proc == SCAN ||
-                    now->proc == EXSCAN ? 1 : (size_t)now->size;
-    now->most = (int)(bytes / (now->element->packed * blocks *
-                              (size_t)now->grain)) * now->grain;
+                            now->proc == ALLREDUCE || now->proc == SCAN ||
+                            now->proc == EXSCAN
+                        ? 1
+                        : (size_t)now->size;
+    now->most = (int)(bytes /
+                      (now->element->packed * blocks * (size_t)now->grain)) *
+                now->grain;
     return true;
 }
 
@@ -1036,8 +1058,8 @@ typedef struct {
 } pending_t;
 
 static pending_t pending[PENDING_MAX];
-static int pending_count;       /* of this rank                            */
-static int pending_drawn;       /* of all ranks: some hold no communicator */
+static int pending_count; /* of this rank */
+static int pending_drawn; /* of all ranks: some hold no communicator */
 
 static void pending_finish(void)
 {
@@ -1071,8 +1093,9 @@ static void pending_start(rng_t *r)
 {
     pending_drawn++;
     slot_t *s = &slots[rng_below(r, SLOTS)];
-    pending_t q = { .kind = (int)rng_below(r, 4), .key = rng_next(r),
-                    .request = { MPI_REQUEST_NULL, MPI_REQUEST_NULL } };
+    pending_t q = {.kind = (int)rng_below(r, 4),
+                   .key = rng_next(r),
+                   .request = {MPI_REQUEST_NULL, MPI_REQUEST_NULL}};
     q.n = (int)rng_size(r, rng_one_in(r, 4) ? 1 << 18 : 1 << 12);
     uint64_t root = rng_next(r);
     if (s->comm == MPI_COMM_NULL)
@@ -1084,9 +1107,7 @@ static void pending_start(rng_t *r)
         q.b = malloc((size_t)q.n + 1);
         int next = (q.rank + 1) % q.size, last = (q.rank + q.size - 1) % q.size;
         switch (q.kind) {
-        case 0:
-            MPI_Ibarrier(s->comm, &q.request[0]);
-            break;
+        case 0: MPI_Ibarrier(s->comm, &q.request[0]); break;
         case 1:
             for (int j = 0; j < q.n; j++)
                 q.a[j] = (unsigned char)(j % 7);
@@ -1096,7 +1117,8 @@ static void pending_start(rng_t *r)
         case 2:
             for (int j = 0; j < q.n; j++)
                 q.a[j] = (int)(root % (uint64_t)q.size) == q.rank
-                             ? (unsigned char)(q.key + (uint64_t)j) : 0;
+                             ? (unsigned char)(q.key + (uint64_t)j)
+                             : 0;
             MPI_Ibcast(q.a, q.n, MPI_UNSIGNED_CHAR,
                        (int)(root % (uint64_t)q.size), s->comm, &q.request[0]);
             break;
@@ -1125,8 +1147,7 @@ static void intercommunicator(rng_t *r)
     uint64_t key = rng_next(r);
     MPI_Comm local, inter, merged;
     MPI_Comm_split(MPI_COMM_WORLD, side, 0, &local);
-    MPI_Intercomm_create(local, 0, MPI_COMM_WORLD, side ? 0 : half, 23,
-                         &inter);
+    MPI_Intercomm_create(local, 0, MPI_COMM_WORLD, side ? 0 : half, 23, &inter);
     int rank;
     MPI_Comm_rank(local, &rank);
     int *a = malloc((size_t)n * sizeof(int));
@@ -1152,7 +1173,7 @@ static void intercommunicator(rng_t *r)
     MPI_Bcast(b, n, MPI_INT, root, inter);
     for (int i = 0; i < n; i++)
         CHECK(b[i] == (side == root_side ? a[i]
-                       : (root_side ? half : 0) * 1000 + i),
+                                         : (root_side ? half : 0) * 1000 + i),
               "Bcast between two groups: wrong at %d", i);
     MPI_Intercomm_merge(inter, side, &merged);
     int one = 1, all = 0;

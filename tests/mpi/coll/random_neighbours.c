@@ -27,8 +27,7 @@
 enum { ALLGATHER, ALLGATHERV, ALLTOALL, ALLTOALLV, ALLTOALLW, KINDS };
 static const char *const kind_names[KINDS] = {
     "Neighbor_allgather", "Neighbor_allgatherv", "Neighbor_alltoall",
-    "Neighbor_alltoallv", "Neighbor_alltoallw"
-};
+    "Neighbor_alltoallv", "Neighbor_alltoallw"};
 
 /* MPICH before 4.0.3 mixes up the numbers of edges in and out, where they
  * differ, in MPI_Neighbor_alltoallw. Its large form is right. */
@@ -45,32 +44,32 @@ static const char *const kind_names[KINDS] = {
 
 typedef struct {
     topology_t topology;
-    int index[KINDS][EDGES_MAX];    /* of the sender's block, on each edge */
-    bool only_large;                /* to be used for Neighbor_alltoallw   */
+    int index[KINDS][EDGES_MAX]; /* of the sender's block, on each edge */
+    bool only_large;             /* to be used for Neighbor_alltoallw */
 } comm_t;
 
 /* One side of a call. */
 typedef struct {
-    layout_t layout[EDGES_MAX];     /* one for all, or one each             */
+    layout_t layout[EDGES_MAX]; /* one for all, or one each */
     int layouts, blocks;
     int count[EDGES_MAX], place[EDGES_MAX];
     MPI_Aint address[EDGES_MAX];
     MPI_Datatype type[EDGES_MAX];
     MPI_Count large_count[EDGES_MAX];
     MPI_Aint large_place[EDGES_MAX];
-    char *image;                    /* of the memory it lies in             */
-    size_t bytes, origin;           /* the user's address in it             */
-    bool bottom;                    /* addresses, from MPI_BOTTOM           */
+    char *image;          /* of the memory it lies in */
+    size_t bytes, origin; /* the user's address in it */
+    bool bottom;          /* addresses, from MPI_BOTTOM */
 } side_t;
 
 typedef struct {
     const comm_t *on;
-    int kind, pause;                /* ms that this rank is late            */
+    int kind, pause; /* ms that this rank is late */
     bool large;
     side_t out, in;
     place_t from, to;
     MPI_Request request;
-    char *got;                      /* the image after the accelerated call */
+    char *got; /* the image after the accelerated call */
 } call_t;
 
 static comm_t comms[COMMS];
@@ -96,8 +95,8 @@ static void switch_to(int on)
          ? MPI_Neighbor_##NAME##_init##C(__VA_ARGS__, MPI_INFO_NULL, q) \
          : MPI_Neighbor_##NAME##C(__VA_ARGS__))
 #else
-#define CALL(NAME, C, ...)                                              \
-    (form == IMMEDIATE ? MPI_Ineighbor_##NAME##C(__VA_ARGS__, q)        \
+#define CALL(NAME, C, ...)                                       \
+    (form == IMMEDIATE ? MPI_Ineighbor_##NAME##C(__VA_ARGS__, q) \
                        : MPI_Neighbor_##NAME##C(__VA_ARGS__))
 #endif
 
@@ -118,7 +117,7 @@ static void learn(comm_t *c)
     int n[EDGES_MAX], place[EDGES_MAX], mine[EDGES_MAX];
     MPI_Aint address[EDGES_MAX];
     MPI_Datatype type[EDGES_MAX];
-    MPI_Request q[1] = { MPI_REQUEST_NULL };
+    MPI_Request q[1] = {MPI_REQUEST_NULL};
     for (int i = 0; i < EDGES_MAX; i++) {
         n[i] = 1;
         mine[i] = place[i] = i;
@@ -126,8 +125,7 @@ static void learn(comm_t *c)
         type[i] = MPI_INT;
     }
     memset(c->index, 0, sizeof c->index);
-    CALL(alltoall, , mine, 1, MPI_INT, c->index[ALLTOALL], 1, MPI_INT,
-         t->comm);
+    CALL(alltoall, , mine, 1, MPI_INT, c->index[ALLTOALL], 1, MPI_INT, t->comm);
     complete(q);
     CALL(alltoallv, , mine, n, place, MPI_INT, c->index[ALLTOALLV], n, place,
          MPI_INT, t->comm);
@@ -183,7 +181,7 @@ static void side_make(rng_t *own, side_t *s, const element_t *e, int m,
     int items = 0;
     s->layouts = form == ALLTOALLW || !s->blocks ? s->blocks : 1;
     int largest = 0, how = form == ALLGATHER || form == ALLTOALL ? 0 : TILING;
-#ifdef I_MPI_VERSION        /* it wants items of the same size on all ranks */
+#ifdef I_MPI_VERSION /* it wants items of the same size on all ranks */
     how |= EXACT;
 #endif
     for (int i = 0; i < s->blocks; i++)
@@ -228,7 +226,7 @@ static void side_drop(side_t *s)
 
 static void call_make(rng_t *plan, rng_t *own, call_t *c)
 {
-    *c = (call_t){ .on = &comms[rng_below(plan, COMMS)] };
+    *c = (call_t){.on = &comms[rng_below(plan, COMMS)]};
     const topology_t *t = &c->on->topology;
     c->kind = (int)rng_below(plan, KINDS);
     c->large = HAVE_LARGE_COUNT && rng_one_in(plan, 3);
@@ -267,8 +265,9 @@ static int perform(const call_t *c, void *from, void *to, MPI_Request *q)
     MPI_Comm comm = c->on->topology.comm;
     /* Without blocks the arguments still have to be valid, and Open MPI wants
      * as much sent as received. */
-    MPI_Datatype stype = s->layouts ? s->layout[0].type
-                         : r->layouts ? r->layout[0].type : MPI_INT;
+    MPI_Datatype stype = s->layouts   ? s->layout[0].type
+                         : r->layouts ? r->layout[0].type
+                                      : MPI_INT;
     MPI_Datatype rtype = r->layouts ? r->layout[0].type : stype;
 #if HAVE_LARGE_COUNT
     if (c->large)
@@ -280,16 +279,14 @@ static int perform(const call_t *c, void *from, void *to, MPI_Request *q)
             return CALL(allgatherv, _c, from, s->count[0], stype, to,
                         r->large_count, r->large_place, rtype, comm);
         case ALLTOALL:
-            return CALL(alltoall, _c, from, s->count[0], stype, to,
-                        r->count[0], rtype, comm);
+            return CALL(alltoall, _c, from, s->count[0], stype, to, r->count[0],
+                        rtype, comm);
         case ALLTOALLV:
             return CALL(alltoallv, _c, from, s->large_count, s->large_place,
-                        stype, to, r->large_count, r->large_place, rtype,
-                        comm);
+                        stype, to, r->large_count, r->large_place, rtype, comm);
         default:
             return CALL(alltoallw, _c, from, s->large_count, s->address,
-                        s->type, to, r->large_count, r->address, r->type,
-                        comm);
+                        s->type, to, r->large_count, r->address, r->type, comm);
         }
 #endif
     switch (c->kind) {
@@ -303,8 +300,8 @@ static int perform(const call_t *c, void *from, void *to, MPI_Request *q)
         return CALL(alltoall, , from, s->count[0], stype, to, r->count[0],
                     rtype, comm);
     case ALLTOALLV:
-        return CALL(alltoallv, , from, s->count, s->place, stype, to,
-                    r->count, r->place, rtype, comm);
+        return CALL(alltoallv, , from, s->count, s->place, stype, to, r->count,
+                    r->place, rtype, comm);
     default:
         return CALL(alltoallw, , from, s->count, s->address, s->type, to,
                     r->count, r->address, r->type, comm);
@@ -329,8 +326,7 @@ static place_t image_take(rng_t *own, int role, const side_t *s, bool first)
     if (first)
         return place_take(own, role, false, s->image, s->bytes,
                           rng_below(own, 4) * 16);
-    place_t heap = { .n = s->bytes, .place = HEAP,
-                     .base = malloc(s->bytes) };
+    place_t heap = {.n = s->bytes, .place = HEAP, .base = malloc(s->bytes)};
     heap.p = heap.base;
     memcpy(heap.p, s->image, s->bytes);
     return heap;
@@ -471,13 +467,14 @@ int main(int argc, char **argv)
     seed = argc > 1 ? strtoull(argv[1], NULL, 0) : 1;
     long rounds = argument(argc, argv, 2, 100);
     most = (size_t)argument(argc, argv, 3, (long)most);
-    form = argc <= 4 ? BLOCKING
-         : !strcmp(argv[4], "immediate") ? IMMEDIATE
-         : !strcmp(argv[4], "persistent") ? PERSISTENT : BLOCKING;
+    form = argc <= 4                        ? BLOCKING
+           : !strcmp(argv[4], "immediate")  ? IMMEDIATE
+           : !strcmp(argv[4], "persistent") ? PERSISTENT
+                                            : BLOCKING;
     if (form == PERSISTENT && !HAVE_PERSISTENT)
-        form = IMMEDIATE;           /* this MPI has none */
-    accelerate = (straightway_accelerate_func_t)
-        dlsym(RTLD_DEFAULT, STRAIGHTWAY_ACCELERATE_SYMBOL);
+        form = IMMEDIATE; /* this MPI has none */
+    accelerate = (straightway_accelerate_func_t)dlsym(
+        RTLD_DEFAULT, STRAIGHTWAY_ACCELERATE_SYMBOL);
     CHECK(world_size <= 5, "at most 5 ranks");
     char here[2 * STACK_ROOM];
     stack_room[0] = here;

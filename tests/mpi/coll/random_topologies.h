@@ -14,7 +14,7 @@
 #define EDGES_MAX 48
 
 typedef struct {
-    MPI_Comm comm;              /* MPI_COMM_NULL: this rank is not in it */
+    MPI_Comm comm; /* MPI_COMM_NULL: this rank is not in it */
     const char *made_by;
     int size, rank, outs, ins;
     int out[EDGES_MAX], in[EDGES_MAX];
@@ -37,15 +37,14 @@ static MPI_Comm make_grid(rng_t *r, MPI_Comm parent, int n)
         periodic[d] = !rng_one_in(r, 3);
     }
     MPI_Comm made;
-    MPI_Cart_create(parent, ndims, dims, periodic, (int)rng_below(r, 2),
-                    &made);
+    MPI_Cart_create(parent, ndims, dims, periodic, (int)rng_below(r, 2), &made);
     return made;
 }
 
 /* How many edges there are from i to j. */
 static int multiplicity(uint64_t key, int i, int j)
 {
-    static const int many[] = { 0, 0, 1, 1, 1, 2, 3 };
+    static const int many[] = {0, 0, 1, 1, 1, 2, 3};
     return many[key2(key, (uint64_t)(i * 100 + j)) % LENGTH(many)];
 }
 
@@ -58,8 +57,8 @@ static void shuffle_list(rng_t *r, int *list, int n)
     }
 }
 
-static MPI_Comm make_graph(rng_t *r, rng_t *own, MPI_Comm parent, int n,
-                           int me, bool adjacent)
+static MPI_Comm make_graph(rng_t *r, rng_t *own, MPI_Comm parent, int n, int me,
+                           bool adjacent)
 {
     uint64_t key = rng_next(r);
     int from[EDGES_MAX], to[EDGES_MAX], in = 0, out = 0;
@@ -89,8 +88,8 @@ static MPI_Comm make_graph(rng_t *r, rng_t *own, MPI_Comm parent, int n,
                     ones[edges] = 1;
                     targets[edges++] = j;
                 }
-    MPI_Dist_graph_create(parent, edges, sources, ones, targets,
-                          MPI_UNWEIGHTED, MPI_INFO_NULL, may_reorder(), &made);
+    MPI_Dist_graph_create(parent, edges, sources, ones, targets, MPI_UNWEIGHTED,
+                          MPI_INFO_NULL, may_reorder(), &made);
     return made;
 }
 
@@ -140,17 +139,17 @@ static void topology_learn(topology_t *t)
 /* Collective over the world. */
 static void topology_make(rng_t *r, rng_t *own, topology_t *t)
 {
-    static const char *const names[] = { "grid", "grid", "adjacent graph",
-                                         "distributed graph", "graph" };
+    static const char *const names[] = {"grid", "grid", "adjacent graph",
+                                        "distributed graph", "graph"};
     int how = (int)rng_below(r, LENGTH(names)), whole = !rng_one_in(r, 3), n;
     int left_out = (int)rng_below(r, (size_t)world_size);
     bool duplicate = rng_one_in(r, 3);
     MPI_Comm parent, made = MPI_COMM_NULL;
-    *t = (topology_t){ .comm = MPI_COMM_NULL, .made_by = names[how] };
+    *t = (topology_t){.comm = MPI_COMM_NULL, .made_by = names[how]};
     MPI_Comm_split(MPI_COMM_WORLD,
                    whole || world_rank != left_out ? 0 : MPI_UNDEFINED,
                    (int)(rng_next(r) % 3 - 1) * world_rank, &parent);
-    rng_t mine = *r;        /* a rank left out draws no more of these */
+    rng_t mine = *r; /* a rank left out draws no more of these */
     rng_next(r);
     if (parent == MPI_COMM_NULL)
         return;

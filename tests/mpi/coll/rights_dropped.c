@@ -55,8 +55,7 @@ static void moves(void)
                   MPI_COMM_WORLD);
     check_blocks("Allgather", each, 0);
     prepare();
-    MPI_Alltoall(in, each, MPI_INT64_T, out, each, MPI_INT64_T,
-                 MPI_COMM_WORLD);
+    MPI_Alltoall(in, each, MPI_INT64_T, out, each, MPI_INT64_T, MPI_COMM_WORLD);
     check_blocks("Alltoall", each, world_rank * each);
     prepare();
     MPI_Gather(in, each, MPI_INT64_T, out, each, MPI_INT64_T, root,

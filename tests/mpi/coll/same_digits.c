@@ -33,17 +33,20 @@ static double number(rng_t *r)
 }
 
 /* Padding is not compared. */
-#define KIND(name, T, draw)                                             \
-    static void draw_##name(void *to, rng_t *r) { *(T *)to = draw; }    \
-    static void combine_##name(bool product, void *z, const void *x,    \
-                               const void *y)                           \
-    {                                                                   \
-        const T *a = x, *b = y;                                         \
-        *(T *)z = product ? *a * *b : *a + *b;                          \
-    }                                                                   \
-    static bool equal_##name(const void *x, const void *y)              \
-    {                                                                   \
-        return *(const T *)x == *(const T *)y;                          \
+#define KIND(name, T, draw)                                          \
+    static void draw_##name(void *to, rng_t *r)                      \
+    {                                                                \
+        *(T *)to = draw;                                             \
+    }                                                                \
+    static void combine_##name(bool product, void *z, const void *x, \
+                               const void *y)                        \
+    {                                                                \
+        const T *a = x, *b = y;                                      \
+        *(T *)z = product ? *a * *b : *a + *b;                       \
+    }                                                                \
+    static bool equal_##name(const void *x, const void *y)           \
+    {                                                                \
+        return *(const T *)x == *(const T *)y;                       \
     }
 
 KIND(float, float, (float)number(r))
@@ -56,9 +59,9 @@ static kind_t kinds[5];
 
 static void name_kinds(void)
 {
-#define NAME(i, name, T, type) \
-    kinds[i] = (kind_t){#name, type, sizeof(T), draw_##name, combine_##name, \
-                        equal_##name};
+#define NAME(i, name, T, type)                                  \
+    kinds[i] = (kind_t){#name,       type,           sizeof(T), \
+                        draw_##name, combine_##name, equal_##name};
     NAME(0, float, float, MPI_FLOAT)
     NAME(1, double, double, MPI_DOUBLE)
     NAME(2, long_double, long double, MPI_LONG_DOUBLE)
@@ -118,16 +121,17 @@ static void prepare(size_t n)
         differ += line_differs(i);
     }
     CHECK(world_size < 4 || n < 500 || differ, "no order of these numbers "
-          "differs from another");
+                                               "differs from another");
 }
 
 static void expect(const char *what, size_t n, size_t start, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        CHECK(kind->equal(out + i * kind->size,
-                          want + (start + i) * kind->size),
-              "%s: %s of %zu %s: element %zu is not that of recursive "
-              "doubling", what, product ? "product" : "sum", n, kind->name, i);
+        CHECK(
+            kind->equal(out + i * kind->size, want + (start + i) * kind->size),
+            "%s: %s of %zu %s: element %zu is not that of recursive "
+            "doubling",
+            what, product ? "product" : "sum", n, kind->name, i);
 }
 
 static void ready(size_t n)
@@ -220,7 +224,7 @@ int main(int argc, char **argv)
                 MPI_Op op = p ? MPI_PROD : MPI_SUM;
                 MPI_Comm comm;
                 if (n == MOST && (k != 1 || p))
-                    continue;       /* once is enough */
+                    continue; /* once is enough */
                 kind = &kinds[k];
                 product = p;
                 prepare(n);

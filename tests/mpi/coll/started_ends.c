@@ -56,14 +56,13 @@ static void freed_datatype(void)
     MPI_Type_commit(&column);
     MPI_Ibcast(field, 1, column, root, MPI_COMM_WORLD, &q);
     MPI_Type_free(&column);
-    MPI_Type_contiguous(5, MPI_INT, &column);   /* may get the same handle */
+    MPI_Type_contiguous(5, MPI_INT, &column); /* may get the same handle */
     MPI_Type_commit(&column);
     MPI_Wait(&q, MPI_STATUS_IGNORE);
     MPI_Type_free(&column);
     for (int i = 0; i < 64; i++)
         for (int j = 0; j < 8; j++)
-            CHECK(field[i][j] == (world_rank == root || j < 3 ? i * 8 + j
-                                                              : -1),
+            CHECK(field[i][j] == (world_rank == root || j < 3 ? i * 8 + j : -1),
                   "a freed datatype's bcast: wrong at %d, %d", i, j);
 }
 
@@ -98,7 +97,8 @@ static void wrong_arguments(void)
     MPI_Comm comm = fresh();
     MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
     CHECK(MPI_Iallreduce(&one, &sum, -1, MPI_INT, MPI_SUM, comm, &q) !=
-              MPI_SUCCESS, "a count of -1 is taken");
+              MPI_SUCCESS,
+          "a count of -1 is taken");
     CHECK(MPI_Ibcast(&one, 1, MPI_INT, world_size, comm, &q) != MPI_SUCCESS,
           "a root that is no member is taken");
     CHECK(MPI_Ibcast(&one, 1, MPI_DATATYPE_NULL, 0, comm, &q) != MPI_SUCCESS,
@@ -199,8 +199,8 @@ static void nothing(void)
     int counts[64] = {0}, places[64] = {0};
     MPI_Ibcast(NULL, 0, MPI_INT, 0, MPI_COMM_WORLD, &q[0]);
     MPI_Iallreduce(NULL, NULL, 0, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &q[1]);
-    MPI_Ialltoallv(NULL, counts, places, MPI_INT, NULL, counts, places,
-                   MPI_INT, MPI_COMM_WORLD, &q[2]);
+    MPI_Ialltoallv(NULL, counts, places, MPI_INT, NULL, counts, places, MPI_INT,
+                   MPI_COMM_WORLD, &q[2]);
     MPI_Igather(NULL, 0, MPI_INT, NULL, 0, MPI_INT, 0, MPI_COMM_WORLD, &q[3]);
     MPI_Waitall(4, q, MPI_STATUSES_IGNORE);
 }
@@ -220,8 +220,7 @@ static void one_page(void)
         MPI_Ibcast(block + half, (1 << 20) - (int)half, MPI_BYTE, root,
                    MPI_COMM_WORLD, &q[1]);
         int next = (world_rank + 1) % world_size;
-        MPI_Isend(other + 77, 600000, MPI_BYTE, next, 1, MPI_COMM_WORLD,
-                  &q[2]);
+        MPI_Isend(other + 77, 600000, MPI_BYTE, next, 1, MPI_COMM_WORLD, &q[2]);
         MPI_Irecv(other + 700000, 300000, MPI_BYTE, MPI_ANY_SOURCE, 2,
                   MPI_COMM_WORLD, &q[3]);
         MPI_Send(other + 77, 300000, MPI_BYTE, next, 2, MPI_COMM_WORLD);
@@ -295,8 +294,8 @@ static void outliving(void)
     MPI_Allreduce_init(&world_rank, &sum, 1, MPI_INT, MPI_SUM, comm,
                        MPI_INFO_NULL, &q[1]);
     MPI_Barrier_init(comm, MPI_INFO_NULL, &q[2]);
-    MPI_Scatter_init(field, 1, MPI_INT, got, 1, MPI_INT, 0, comm,
-                     MPI_INFO_NULL, &q[3]);
+    MPI_Scatter_init(field, 1, MPI_INT, got, 1, MPI_INT, 0, comm, MPI_INFO_NULL,
+                     &q[3]);
     MPI_Type_free(&column);
     MPI_Comm_free(&comm);
     MPI_Type_contiguous(5, MPI_INT, &column);
@@ -312,8 +311,8 @@ static void outliving(void)
         CHECK(sum == world_size * (world_size - 1) / 2, "outliving: %d", sum);
         for (int i = 0; i < 64; i++)
             for (int j = 0; j < 8; j++)
-                CHECK(field[i][j] == (world_rank == root || j < 3
-                                          ? i * 8 + j + turn : -1),
+                CHECK(field[i][j] ==
+                          (world_rank == root || j < 3 ? i * 8 + j + turn : -1),
                       "outliving: turn %d, wrong at %d, %d", turn, i, j);
     }
     for (int k = 0; k < 4; k++) {

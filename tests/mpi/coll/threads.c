@@ -48,15 +48,15 @@ static void complete(rng_t *r, MPI_Request *q)
 }
 
 /* In either form; the name is given in lower case, too. */
-#define CALL(Name, name, ...)                           \
-    do {                                                \
-        MPI_Request q;                                  \
-        if (blocking) {                                 \
-            MPI_##Name(__VA_ARGS__);                    \
-        } else {                                        \
-            MPI_I##name(__VA_ARGS__, &q);               \
-            complete(r, &q);                            \
-        }                                               \
+#define CALL(Name, name, ...)             \
+    do {                                  \
+        MPI_Request q;                    \
+        if (blocking) {                   \
+            MPI_##Name(__VA_ARGS__);      \
+        } else {                          \
+            MPI_I##name(__VA_ARGS__, &q); \
+            complete(r, &q);              \
+        }                                 \
     } while (0)
 
 static void collective(thread_t *t, rng_t *r, int i)
@@ -99,8 +99,7 @@ static void collective(thread_t *t, rng_t *r, int i)
         for (int j = 0; j < k * n && me == root; j++)
             CHECK(b[j] == j / k + j % k + i, "Gather %d at %d", i, j);
         break;
-    default:
-        CALL(Barrier, barrier, comm);
+    default: CALL(Barrier, barrier, comm);
     }
 }
 
@@ -137,7 +136,8 @@ static void *work(void *argument)
 static void prepare(thread_t *t, int number)
 {
     size_t room = (size_t)MOST * (size_t)world_size;
-    *t = (thread_t){.number = number, .a = malloc(room * sizeof *t->a),
+    *t = (thread_t){.number = number,
+                    .a = malloc(room * sizeof *t->a),
                     .b = malloc(room * sizeof *t->b),
                     .out = malloc(BIG * sizeof *t->out),
                     .in = malloc(BIG * sizeof *t->in)};

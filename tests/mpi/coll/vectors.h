@@ -7,7 +7,7 @@
 
 #include "mpi/test.h"
 
-static int n;                   /* elements of each */
+static int n; /* elements of each */
 static int64_t *in, *out;
 
 static inline int64_t value(int rank, int64_t i)

@@ -70,13 +70,12 @@ static void moves(void)
     finish(&r);
     check_blocks("Iallgather", each, 0);
     prepare();
-    MPI_Ialltoall(in, each, MPI_INT64_T, out, each, MPI_INT64_T,
-                  MPI_COMM_WORLD, &r);
+    MPI_Ialltoall(in, each, MPI_INT64_T, out, each, MPI_INT64_T, MPI_COMM_WORLD,
+                  &r);
     finish(&r);
     check_blocks("Ialltoall", each, world_rank * each);
     prepare();
-    MPI_Alltoall(in, each, MPI_INT64_T, out, each, MPI_INT64_T,
-                 MPI_COMM_WORLD);
+    MPI_Alltoall(in, each, MPI_INT64_T, out, each, MPI_INT64_T, MPI_COMM_WORLD);
     check_blocks("Alltoall", each, world_rank * each);
     prepare();
     MPI_Igather(in, each, MPI_INT64_T, out, each, MPI_INT64_T, 0,
@@ -96,8 +95,8 @@ static void ring(void)
     MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 2, from, one, 2, to, one,
                                    MPI_INFO_NULL, false, &graph);
     prepare();
-    MPI_Ineighbor_alltoall(in, half, MPI_INT64_T, out, half, MPI_INT64_T,
-                           graph, &r);
+    MPI_Ineighbor_alltoall(in, half, MPI_INT64_T, out, half, MPI_INT64_T, graph,
+                           &r);
     finish(&r);
     /* Hosts differ in which block goes along which of two like edges. */
     for (int i = 0; i < 2 * half && left != right; i++)

@@ -59,10 +59,9 @@ static void one_by_one(void)
     code = MPI_Start(request);
     tell("persistent", code ? code : MPI_Wait(request, status));
     drop(1);
-    tell("recv", MPI_Recv(in[0], 8, MPI_BYTE, DEAD, 0, MPI_COMM_WORLD,
-                          status));
-    tell("sendrecv", MPI_Sendrecv(out, 8, MPI_BYTE, DEAD, 0, in[0], 8,
-                                  MPI_BYTE, DEAD, 0, MPI_COMM_WORLD, status));
+    tell("recv", MPI_Recv(in[0], 8, MPI_BYTE, DEAD, 0, MPI_COMM_WORLD, status));
+    tell("sendrecv", MPI_Sendrecv(out, 8, MPI_BYTE, DEAD, 0, in[0], 8, MPI_BYTE,
+                                  DEAD, 0, MPI_COMM_WORLD, status));
 }
 
 static void several(void)

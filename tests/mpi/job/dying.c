@@ -33,7 +33,7 @@ static void expect_broken(const char *what, int code)
 {
     int class = class_of(code);
     CHECK(class == MPIX_ERR_PROC_FAILED || class == MPIX_ERR_REVOKED ||
-          class == MPIX_ERR_PROC_FAILED_PENDING,
+              class == MPIX_ERR_PROC_FAILED_PENDING,
           "%s: class %d", what, class);
 }
 
@@ -118,7 +118,8 @@ static void right(void)
     fill();
     CHECK(!MPI_Sendrecv(a, MANY, MPI_DOUBLE, (me + 1) % n, 3, b, MANY,
                         MPI_DOUBLE, (me + n - 1) % n, 3, comm,
-                        MPI_STATUS_IGNORE), "Sendrecv");
+                        MPI_STATUS_IGNORE),
+          "Sendrecv");
     CHECK(!memcmp(a, b, MANY * sizeof *a), "Sendrecv brings other data");
 }
 
@@ -195,7 +196,7 @@ int main(int argc, char **argv)
     right();
     for (int kind = 0; kind < KINDS; kind++)
         die(kind);
-    end_by_hand();      /* last: it confuses the next MPIX_Comm_shrink */
+    end_by_hand(); /* last: it confuses the next MPIX_Comm_shrink */
     printf("gone on: %d\n", KINDS);
     fflush(stdout);
     MPI_Barrier(comm);

@@ -12,7 +12,7 @@
 #include <pthread.h>
 
 #define MOST 40000
-#define SIDE 512        /* of a matrix that is transposed on its way */
+#define SIDE 512 /* of a matrix that is transposed on its way */
 
 static int *a, *b, *counts, *places, *bytes, n;
 static MPI_Aint *side_bytes;
@@ -55,8 +55,8 @@ static void all_to_all(void)
     MPI_Neighbor_alltoall(a, n, MPI_INT, b, n, MPI_INT, grid);
     MPI_Neighbor_alltoallv(a, counts, places, MPI_INT, b, counts, places,
                            MPI_INT, grid);
-    MPI_Neighbor_alltoallw(a, counts, side_bytes, types, b, counts,
-                           side_bytes, types, grid);
+    MPI_Neighbor_alltoallw(a, counts, side_bytes, types, b, counts, side_bytes,
+                           types, grid);
 }
 
 static void reducing(void)

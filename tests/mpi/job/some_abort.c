@@ -30,7 +30,8 @@ int main(int argc, char **argv)
                   requests + 1);
         MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
         CHECK(wrong_from(in, sizeof in, (uint64_t)((me + n - 1) % n)) ==
-                  sizeof in, "a message is wrong");
+                  sizeof in,
+              "a message is wrong");
         if (me == 1)
             printf("the even ranks are well\n");
         fflush(stdout);

@@ -43,8 +43,7 @@ static void check(int bytes, size_t step, int receives, uint64_t key)
     for (int i = 0; i < receives; i++) {
         int count, size = receives > 1 ? size_of(bytes, i) : bytes;
         MPI_Get_count(&status[i], MPI_BYTE, &count);
-        CHECK(count == size, "receive %d of %d bytes tells %d", i, size,
-              count);
+        CHECK(count == size, "receive %d of %d bytes tells %d", i, size, count);
     }
     for (int i = 0; i < (step ? window : 1); i++) {
         int size = step ? size_of(bytes, i) : bytes;
@@ -78,8 +77,8 @@ static void a_window(const char *how, int bytes, int peer, bool lower,
     memset(in, 0, (size_t)bytes);
     fill_from(out, (size_t)bytes + 1, key);
     for (int i = 0; i < window && receives; i++)
-        MPI_Irecv(in + (size_t)i * step, size_of(bytes, i), MPI_BYTE, peer,
-                  100, MPI_COMM_WORLD, &request[n++]);
+        MPI_Irecv(in + (size_t)i * step, size_of(bytes, i), MPI_BYTE, peer, 100,
+                  MPI_COMM_WORLD, &request[n++]);
     for (int i = 0; i < window && has(how, lower, true); i++)
         MPI_Isend(out, size_of(bytes, i), MPI_BYTE, peer, 100, MPI_COMM_WORLD,
                   &request[n++]);

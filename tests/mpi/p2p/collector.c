@@ -45,8 +45,10 @@ static void filled(int turn, const char *what, size_t n, char key)
         CHECK(heap[64 + i] == key, "turn %d: %s of %zu bytes: byte %zu", turn,
               what, n, i);
     for (size_t i = 0; i <= (63 + n) / PAGE; i++)
-        CHECK(dirty[i], "turn %d: %s of %zu bytes: page %zu was written to "
-              "behind the collector's back", turn, what, n, i);
+        CHECK(dirty[i],
+              "turn %d: %s of %zu bytes: page %zu was written to "
+              "behind the collector's back",
+              turn, what, n, i);
 }
 
 static void exchange(int turn, size_t n)
@@ -73,8 +75,8 @@ static void exchange(int turn, size_t n)
     filled(turn, "a posted message", n, key);
     /* From protected pages. */
     protect();
-    MPI_Sendrecv(buffer, (int)n, MPI_BYTE, peer, 2, out, (int)n, MPI_BYTE,
-                 peer, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Sendrecv(buffer, (int)n, MPI_BYTE, peer, 2, out, (int)n, MPI_BYTE, peer,
+                 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     for (size_t i = 0; i < n; i++)
         CHECK(out[i] == key, "turn %d: what was sent of %zu bytes", turn, n);
     if (world_rank == 0)

@@ -26,8 +26,8 @@ typedef struct {
 } sent_t;
 
 typedef struct {
-    int source, tag;            /* as asked, or any                         */
-    int from, got;              /* whose message, and which of its          */
+    int source, tag; /* as asked, or any */
+    int from, got;   /* whose message, and which of its */
 } posted_t;
 
 static int size_of(rng_t *r)
@@ -64,9 +64,9 @@ static void send_all(uint64_t seed, int round)
             MPI_Ssend(data[i], s[i].bytes, MPI_CHAR, 0, s[i].tag,
                       MPI_COMM_WORLD);
         else
-            (s[i].mode == 2 ? MPI_Isend : MPI_Issend)(
-                data[i], s[i].bytes, MPI_CHAR, 0, s[i].tag, MPI_COMM_WORLD,
-                &q[open++]);
+            (s[i].mode == 2 ? MPI_Isend
+                            : MPI_Issend)(data[i], s[i].bytes, MPI_CHAR, 0,
+                                          s[i].tag, MPI_COMM_WORLD, &q[open++]);
     }
     MPI_Waitall(open, q, MPI_STATUSES_IGNORE);
 }
@@ -87,7 +87,8 @@ static void note(posted_t *p, const char *data, const MPI_Status *status,
     CHECK(data[bytes - 1] == (char)(p->from + p->got), "bytes of %d of %d",
           p->got, p->from);
     CHECK((p->source == MPI_ANY_SOURCE || p->source == p->from) &&
-          (p->tag == MPI_ANY_TAG || p->tag == m->tag), "no match");
+              (p->tag == MPI_ANY_TAG || p->tag == m->tag),
+          "no match");
 }
 
 static bool matches(const posted_t *p, const sent_t *m)
@@ -103,7 +104,7 @@ static void check_order(const posted_t *p, int n, sent_t s[][MOST])
     for (int a = 0; a < n; a++)
         for (int b = a + 1; b < n; b++)
             CHECK(p[a].from != p[b].from || p[a].got < p[b].got ||
-                  !matches(&p[a], &s[p[b].from][p[b].got]),
+                      !matches(&p[a], &s[p[b].from][p[b].got]),
                   "receive %d got %d of %d, receive %d got %d", a, p[a].got,
                   p[a].from, b, p[b].got);
 }
@@ -118,10 +119,11 @@ static int ask(uint64_t seed, int round, bool all_open, sent_t s[][MOST],
     int n = 0, way = all_open ? 0 : (int)rng_below(&r, 3);
     for (int rank = 1; rank < world_size; rank++)
         for (int i = 0, k = plan(seed, round, rank, s[rank]); i < k; i++)
-            p[n++] = (posted_t){
-                .source = way == 1 || (way == 2 && rng_below(&r, 2))
-                              ? rank : MPI_ANY_SOURCE,
-                .tag = way == 0 ? MPI_ANY_TAG : s[rank][i].tag};
+            p[n++] = (posted_t){.source = way == 1 ||
+                                                  (way == 2 && rng_below(&r, 2))
+                                              ? rank
+                                              : MPI_ANY_SOURCE,
+                                .tag = way == 0 ? MPI_ANY_TAG : s[rank][i].tag};
     if (way == 2) {
         posted_t sorted[8 * MOST];
         int at = 0;
@@ -163,8 +165,8 @@ static void receive_all(uint64_t seed, int round)
         return;
     }
     for (int i = 0; i < n; i++)
-        MPI_Irecv(in[i], ROOM, MPI_CHAR, p[i].source, p[i].tag,
-                  MPI_COMM_WORLD, &q[i]);
+        MPI_Irecv(in[i], ROOM, MPI_CHAR, p[i].source, p[i].tag, MPI_COMM_WORLD,
+                  &q[i]);
     if (how == 0) {
         MPI_Waitall(n, q, many);
         for (int i = 0; i < n; i++)
@@ -232,8 +234,9 @@ static void away(void)
             MPI_Waitall(world_size - 1, q + 1, s);
             for (int i = 1; i < world_size; i++)
                 CHECK(to[i][0] == s[i - 1].MPI_SOURCE &&
-                      to[i][n - 1] == to[i][0], "round %d: from %d came %d",
-                      round, s[i - 1].MPI_SOURCE, to[i][0]);
+                          to[i][n - 1] == to[i][0],
+                      "round %d: from %d came %d", round, s[i - 1].MPI_SOURCE,
+                      to[i][0]);
         }
         MPI_Comm_free(&dup);
     }
@@ -269,11 +272,11 @@ static void decided(uint64_t seed, int rounds)
                     MPI_Irecv(in[n], ROOM, MPI_CHAR, MPI_ANY_SOURCE,
                               MPI_ANY_TAG, MPI_COMM_WORLD, &q[n]);
         } else {
-            rng_t own = rng_from(key2(seed + 1, (uint64_t)(round * 64 +
-                                                           world_rank)));
+            rng_t own = rng_from(
+                key2(seed + 1, (uint64_t)(round * 64 + world_rank)));
             for (int i = 0; i < count[world_rank]; i++) {
-                int head[3] = {world_rank, i, round}, last =
-                    i + 1 == count[world_rank];
+                int head[3] = {world_rank, i, round},
+                    last = i + 1 == count[world_rank];
                 int bytes = sizes[rng_below(&own, LENGTH(sizes))];
                 int how = last ? 1 : (int)rng_below(&own, 3);
                 memcpy(data[i], head, sizeof head);
@@ -291,10 +294,12 @@ static void decided(uint64_t seed, int rounds)
             for (int i = 0; i < n; i++) {
                 memcpy(head, in[i], sizeof head);
                 CHECK(head[2] == round && head[0] == s[i].MPI_SOURCE &&
-                      head[1] == next[head[0]] && s[i].MPI_TAG == 7 + head[1],
+                          head[1] == next[head[0]] &&
+                          s[i].MPI_TAG == 7 + head[1],
                       "round %d, receive %d of %d: %d's %d of round %d, and "
-                      "told %d, %d", round, i, n, head[0], head[1], head[2],
-                      s[i].MPI_SOURCE, s[i].MPI_TAG);
+                      "told %d, %d",
+                      round, i, n, head[0], head[1], head[2], s[i].MPI_SOURCE,
+                      s[i].MPI_TAG);
                 next[head[0]]++;
             }
         }
@@ -324,8 +329,9 @@ static void check_one(const char *what, const char *data, const MPI_Status *s,
                       int round)
 {
     CHECK(data[0] == s->MPI_SOURCE && data[1] == round % 100 &&
-          data[MANY - 1] == data[0], "%s, round %d: from %d came %d of %d",
-          what, round, s->MPI_SOURCE, data[0], data[1]);
+              data[MANY - 1] == data[0],
+          "%s, round %d: from %d came %d of %d", what, round, s->MPI_SOURCE,
+          data[0], data[1]);
 }
 
 static void away_ends(void)
@@ -404,7 +410,7 @@ static void away_ends(void)
 static void many(int n)
 {
     MPI_Request *q = calloc((size_t)n, sizeof *q);
-    int(*data)[2] = calloc((size_t)n, sizeof *data);
+    int (*data)[2] = calloc((size_t)n, sizeof *data);
     for (int all = 0; all < 2; all++) {
         for (int i = 0; i < n && !world_rank; i++)
             MPI_Irecv(data[i], 2, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG,
@@ -422,8 +428,8 @@ static void many(int n)
         if (world_rank == 0)
             MPI_Waitall(n, q, MPI_STATUSES_IGNORE);
         for (int i = 0; i < n && !world_rank; i++)
-            CHECK(data[i][0] == i && data[i][1] == all,
-                  "receive %d: %d of %d", i, data[i][0], data[i][1]);
+            CHECK(data[i][0] == i && data[i][1] == all, "receive %d: %d of %d",
+                  i, data[i][0], data[i][1]);
     }
     free(data);
     free(q);
@@ -442,8 +448,7 @@ static void ends(void)
         data[0] = (char)round;
         /* None comes: it ends cancelled. The next one gets the message. */
         if (world_rank == 0) {
-            MPI_Irecv(to, 100, MPI_CHAR, MPI_ANY_SOURCE, 1, MPI_COMM_WORLD,
-                      &q);
+            MPI_Irecv(to, 100, MPI_CHAR, MPI_ANY_SOURCE, 1, MPI_COMM_WORLD, &q);
             MPI_Cancel(&q);
             MPI_Wait(&q, &s);
             MPI_Test_cancelled(&s, &flag);
@@ -472,8 +477,7 @@ static void ends(void)
         /* Freed while it is open: the bytes come all the same. */
         if (world_rank == 0) {
             memset(to, 99, sizeof to);
-            MPI_Irecv(to, 100, MPI_CHAR, MPI_ANY_SOURCE, 2, MPI_COMM_WORLD,
-                      &q);
+            MPI_Irecv(to, 100, MPI_CHAR, MPI_ANY_SOURCE, 2, MPI_COMM_WORLD, &q);
             MPI_Request_free(&q);
         }
         MPI_Barrier(MPI_COMM_WORLD);
@@ -483,8 +487,7 @@ static void ends(void)
         }
         if (world_rank == 0) {
             char last;
-            MPI_Recv(&last, 1, MPI_CHAR, MPI_ANY_SOURCE, 3, MPI_COMM_WORLD,
-                     &s);
+            MPI_Recv(&last, 1, MPI_CHAR, MPI_ANY_SOURCE, 3, MPI_COMM_WORLD, &s);
             for (int i = 0; i < 100000 && to[0] != round; i++)
                 MPI_Iprobe(MPI_ANY_SOURCE, 9, MPI_COMM_WORLD, &flag,
                            MPI_STATUS_IGNORE);
@@ -496,8 +499,7 @@ static void ends(void)
             MPI_Send(data, 60, MPI_CHAR, 0, 4, MPI_COMM_WORLD);
         if (world_rank == 0) {
             int class = 0;
-            MPI_Irecv(to, 30, MPI_CHAR, MPI_ANY_SOURCE, 4, MPI_COMM_WORLD,
-                      &q);
+            MPI_Irecv(to, 30, MPI_CHAR, MPI_ANY_SOURCE, 4, MPI_COMM_WORLD, &q);
             int rc = MPI_Wait(&q, &s);
             MPI_Error_class(rc, &class);
             CHECK(class == MPI_ERR_TRUNCATE, "round %d: class %d", round,
@@ -530,8 +532,8 @@ static void ends(void)
     /* Both directions at once, of either kind, and of one's own. */
     int left = (world_rank + world_size - 1) % world_size;
     int right = (world_rank + 1) % world_size, got = -1, mine = world_rank;
-    MPI_Sendrecv(&mine, 1, MPI_INT, right, 6, &got, 1, MPI_INT,
-                 MPI_ANY_SOURCE, 6, MPI_COMM_WORLD, &s);
+    MPI_Sendrecv(&mine, 1, MPI_INT, right, 6, &got, 1, MPI_INT, MPI_ANY_SOURCE,
+                 6, MPI_COMM_WORLD, &s);
     CHECK(got == left && s.MPI_SOURCE == left, "%d for %d", got, left);
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_Sendrecv_replace(&mine, 1, MPI_INT, left, 6, right, 6, MPI_COMM_WORLD,

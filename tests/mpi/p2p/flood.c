@@ -25,15 +25,15 @@ enum {
     TAG = 5,
     LAST = 6,
     MOST = 104,
-    BOUND = 60,                 /* seconds after which a sender hangs       */
-    WAITING = 512,              /* bytes of memory for a waiting message    */
-    POSTED = 2048,              /* and for a receive                        */
-    BESIDE = 32 << 10           /* KiB                                      */
+    BOUND = 60,       /* seconds after which a sender hangs */
+    WAITING = 512,    /* bytes of memory for a waiting message */
+    POSTED = 2048,    /* and for a receive */
+    BESIDE = 32 << 10 /* KiB */
 };
 
 typedef struct {
-    _Atomic int floods;         /* that are sent                            */
-    _Atomic long done;          /* messages of this flood that are sent     */
+    _Atomic int floods; /* that are sent */
+    _Atomic long done;  /* messages of this flood that are sent */
 } shared_t;
 
 static shared_t *shared;
@@ -58,8 +58,8 @@ static void check(const char *p, int flood, long i, const MPI_Status *status)
     int bytes;
     MPI_Get_count(status, MPI_BYTE, &bytes);
     fill(right, flood, i);
-    CHECK(bytes == size_of(i), "message %ld of flood %d has %d bytes", i,
-          flood, bytes);
+    CHECK(bytes == size_of(i), "message %ld of flood %d has %d bytes", i, flood,
+          bytes);
     CHECK(!memcmp(p, right, (size_t)bytes), "message %ld of flood %d is wrong",
           i, flood);
 }
@@ -84,8 +84,10 @@ static void sleep_ms(long ms)
 static void sleep_until_sent(int flood, long seconds)
 {
     for (int i = 0; atomic_load(&shared->floods) <= flood; i++) {
-        CHECK(i < BOUND * 1000, "the sender waits for us after %ld messages "
-              "of flood %d", atomic_load(&shared->done), flood);
+        CHECK(i < BOUND * 1000,
+              "the sender waits for us after %ld messages "
+              "of flood %d",
+              atomic_load(&shared->done), flood);
         sleep_ms(1);
     }
     sleep_ms(seconds * 1000);
@@ -111,8 +113,8 @@ static void take_all(int flood, const char *order)
             request = malloc((size_t)messages * sizeof *request);
         }
         for (long i = 0; i < messages; i++)
-            MPI_Irecv(rooms[i], MOST, MPI_BYTE, i % 3 ? 1 : MPI_ANY_SOURCE,
-                      TAG, MPI_COMM_WORLD, &request[i]);
+            MPI_Irecv(rooms[i], MOST, MPI_BYTE, i % 3 ? 1 : MPI_ANY_SOURCE, TAG,
+                      MPI_COMM_WORLD, &request[i]);
         for (long i = messages; i-- > 0;) {
             MPI_Wait(&request[i], &status);
             check(rooms[i], flood, i, &status);

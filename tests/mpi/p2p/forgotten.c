@@ -14,7 +14,10 @@
 static const int counts[] = {3, 500, 5000, 200000};
 
 /* An irregular list: each entry is one to three cells behind the last. */
-static int step(int i) { return 1 + i * 7919 % 3 + 1; }
+static int step(int i)
+{
+    return 1 + i * 7919 % 3 + 1;
+}
 
 static MPI_Datatype list_of(int n)
 {
@@ -50,12 +53,12 @@ static void check_cells(const int *cells, int n, int round)
     int flag, last = 0;
     for (int i = 0; i < n - 1; i++)
         last += step(i);
-    for (long turn = 0; turn < 5000000 &&
-                        ((volatile const int *)cells)[last] != last; turn++)
+    for (long turn = 0;
+         turn < 5000000 && ((volatile const int *)cells)[last] != last; turn++)
         MPI_Iprobe(1, 77, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
     for (int i = 0, at = 0; i < n; at += step(i++))
-        CHECK(cells[at] == at, "%d entries, round %d: cell %d has %d", n,
-              round, at, cells[at]);
+        CHECK(cells[at] == at, "%d entries, round %d: cell %d has %d", n, round,
+              at, cells[at]);
 }
 
 static void freed(int n, int round)

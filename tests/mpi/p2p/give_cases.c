@@ -94,7 +94,8 @@ static void edges(void)
     MPI_Comm_dup(WORLD, &dup);
     give(block(BYTES, 1), BYTES, MPI_PROC_NULL, 0, WORLD);
     CHECK(straightway_take(&p, &got, MPI_PROC_NULL, 0, WORLD, &status) ==
-              MPI_SUCCESS && got == 0 && status.MPI_SOURCE == MPI_PROC_NULL,
+                  MPI_SUCCESS &&
+              got == 0 && status.MPI_SOURCE == MPI_PROC_NULL,
           "from MPI_PROC_NULL");
     free(p);
     give(block(0, 1), 0, world_rank, 4, WORLD);
@@ -156,12 +157,12 @@ static void anyone(void)
         void *p;
         size_t got;
         MPI_Status status;
-        straightway_take(&p, &got, MPI_ANY_SOURCE, MPI_ANY_TAG, WORLD,
-                         &status);
+        straightway_take(&p, &got, MPI_ANY_SOURCE, MPI_ANY_TAG, WORLD, &status);
         int from = status.MPI_SOURCE;
         CHECK(status.MPI_TAG == from && got == BYTES &&
                   wrong_from(p, got, (uint64_t)(from * 1000 + seen[from])) ==
-                      got, "from %d", from);
+                      got,
+              "from %d", from);
         seen[from]++;
         free(p);
     }
@@ -235,22 +236,31 @@ static void errors(void)
     char *p = block(BYTES, 5), *inside = p + 4096;
     void *same = p;
     CHECK(class_of(straightway_give(&same, BYTES, world_size, 0, comm)) ==
-              MPI_ERR_RANK && same == p, "no such rank");
+                  MPI_ERR_RANK &&
+              same == p,
+          "no such rank");
     CHECK(class_of(straightway_give(&same, BYTES, 0, -5, comm)) ==
-              MPI_ERR_TAG && same == p, "no such tag");
+                  MPI_ERR_TAG &&
+              same == p,
+          "no such tag");
     CHECK(class_of(straightway_take(&same, &(size_t){0}, world_size, 0, comm,
                                     MPI_STATUS_IGNORE)) == MPI_ERR_RANK,
           "no such rank to take from");
     if (library) {
         same = inside;
         CHECK(class_of(straightway_give(&same, 100, 0, 0, comm)) ==
-                  MPI_ERR_BUFFER && same == inside, "inside");
+                      MPI_ERR_BUFFER &&
+                  same == inside,
+              "inside");
         same = p;
         CHECK(class_of(straightway_give(&same, BYTES + 1, 0, 0, comm)) ==
-                  MPI_ERR_COUNT && same == p, "too many");
+                      MPI_ERR_COUNT &&
+                  same == p,
+              "too many");
         if (world_rank < 2) {
             CHECK(straightway_give(&same, BYTES, 1 - world_rank, 0, comm) ==
-                      MPI_SUCCESS, "right");
+                      MPI_SUCCESS,
+                  "right");
             same = p;
             CHECK(class_of(straightway_give(&same, BYTES, 1 - world_rank, 0,
                                             comm)) == MPI_ERR_BUFFER,
@@ -292,7 +302,8 @@ static void check_many(char *p, size_t n, size_t got, const MPI_Status *status)
     MPI_Count count = 0;
     MPI_Get_elements_x(status, MPI_BYTE, &count);
     CHECK(got == n && (size_t)count == n && p[0] == 1 && p[n / 2] == 3 &&
-              p[n - 1] == 2, "%zu of %zu bytes", got, n);
+              p[n - 1] == 2,
+          "%zu of %zu bytes", got, n);
     free(p);
 }
 
@@ -352,7 +363,8 @@ static void many(void)
         straightway_take((void **)&p, &got, before, 1, WORLD,
                          MPI_STATUS_IGNORE);
         CHECK(got == BYTES && p[0] == (uint64_t)(before * 7 + i) &&
-                  p[LAST] == p[0], "round %ld", i);
+                  p[LAST] == p[0],
+              "round %ld", i);
         if (mix((uint64_t)(i * 64 + world_rank)) % 8 == 0) {
             free(p);
             p = NULL;
@@ -367,8 +379,18 @@ static void many(void)
 
 /* The request of straightway_itake, by every way to complete it ------------ */
 
-enum { WAIT, TEST, WAITALL, TESTALL, WAITANY, TESTANY, WAITSOME, TESTSOME,
-       GET_STATUS, WAYS };
+enum {
+    WAIT,
+    TEST,
+    WAITALL,
+    TESTALL,
+    WAITANY,
+    TESTANY,
+    WAITSOME,
+    TESTSOME,
+    GET_STATUS,
+    WAYS
+};
 enum { TAKES = 7, OTHERS = 2, REQUESTS = TAKES + OTHERS };
 
 /* Complete them all; every request has its status. */
@@ -377,13 +399,13 @@ static void complete(int way, MPI_Request r[], MPI_Status s[])
     int left = REQUESTS, flag = 0, which[REQUESTS], n;
     MPI_Status some[REQUESTS];
     for (int i = 0; i < REQUESTS && way <= TEST; i++)
-        for (flag = 0; !flag; )
+        for (flag = 0; !flag;)
             if (way == WAIT)
                 flag = MPI_Wait(&r[i], &s[i]) == MPI_SUCCESS;
             else
                 MPI_Test(&r[i], &flag, &s[i]);
     for (int i = 0; i < REQUESTS && way == GET_STATUS; i++) {
-        for (flag = 0; !flag; )
+        for (flag = 0; !flag;)
             MPI_Request_get_status(r[i], &flag, &s[i]);
         MPI_Wait(&r[i], &s[i]);
     }
@@ -443,7 +465,8 @@ static void send_takes(int way, bool early)
         }
         MPI_Request request = MPI_REQUEST_NULL;
         CHECK(straightway_igive(&p, n, 1, i, WORLD, &request) == MPI_SUCCESS &&
-                  !p && request != MPI_REQUEST_NULL, "igive");
+                  !p && request != MPI_REQUEST_NULL,
+              "igive");
         MPI_Wait(&request, MPI_STATUS_IGNORE);
     }
     go(!early, 0);
@@ -461,7 +484,8 @@ static void receive_takes(int way, bool early)
     go(!early, 0);
     for (int i = 0; i < TAKES; i++)
         CHECK(straightway_itake(&p[i], length_of(i) + 300 * (size_t)(way % 2),
-                                0, i, WORLD, &r[i]) == MPI_SUCCESS, "itake");
+                                0, i, WORLD, &r[i]) == MPI_SUCCESS,
+              "itake");
     go(early, 1);
     MPI_Irecv(own[0], 20000, MPI_BYTE, 0, TAKES, WORLD, &r[TAKES]);
     MPI_Isend(own[1], 20000, MPI_BYTE, 0, TAKES, WORLD, &r[TAKES + 1]);
@@ -542,12 +566,16 @@ static void ends_of_requests(void)
         free(take(BYTES, 1, other, 15, comm));
         free(q);
         CHECK(straightway_itake(&p, 10, MPI_PROC_NULL, 0, comm, &r) ==
-                  MPI_SUCCESS && MPI_Wait(&r, &s) == MPI_SUCCESS, "from none");
+                      MPI_SUCCESS &&
+                  MPI_Wait(&r, &s) == MPI_SUCCESS,
+              "from none");
         free(p);
     }
     p = &flag;
     CHECK(class_of(straightway_itake(&p, 5000, world_size, 0, comm, &r)) ==
-              MPI_ERR_RANK && !p, "no such rank");
+                  MPI_ERR_RANK &&
+              !p,
+          "no such rank");
     /* Room for more bytes than an int counts. */
     if (world_rank == 0) {
         give(block(BYTES, 4), BYTES, 1, 16, comm);
@@ -556,12 +584,13 @@ static void ends_of_requests(void)
         for (int i = 0; i < 2; i++) {
             size_t n = i ? 4 : BYTES;
             CHECK(straightway_itake(&p, (size_t)3 << 30, 0, 16, comm, &r) ==
-                      MPI_SUCCESS, "room for much");
+                      MPI_SUCCESS,
+                  "room for much");
             MPI_Wait(&r, &s);
             MPI_Get_elements_x(&s, MPI_BYTE, &got);
-            CHECK((size_t)got == n && (i ? !memcmp(p, "word", 4)
-                      : wrong_from(p, n, 4) == n), "much: %lld",
-                  (long long)got);
+            CHECK((size_t)got == n &&
+                      (i ? !memcmp(p, "word", 4) : wrong_from(p, n, 4) == n),
+                  "much: %lld", (long long)got);
             free(p);
         }
     }
@@ -597,14 +626,20 @@ static void at_the_end(void)
 static const struct {
     const char *name;
     void (*run)(void);
-    bool asked;             /* only if it is asked for */
+    bool asked; /* only if it is asked for */
 } cases[] = {
-    {"edges", edges, false}, {"order", order, false}, {"anyone", anyone, false},
-    {"groups", between_groups, false}, {"child", child, false},
-    {"ring", ring, false}, {"stream", stream, false},
+    {"edges", edges, false},
+    {"order", order, false},
+    {"anyone", anyone, false},
+    {"groups", between_groups, false},
+    {"child", child, false},
+    {"ring", ring, false},
+    {"stream", stream, false},
     {"requests", requests, false},
-    {"errors", errors, true}, {"large", large, true},
-    {"large_copied", large_copied, true}, {"many", many, true},
+    {"errors", errors, true},
+    {"large", large, true},
+    {"large_copied", large_copied, true},
+    {"many", many, true},
     {"end", at_the_end, false},
 };
 

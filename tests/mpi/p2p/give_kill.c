@@ -23,7 +23,8 @@ static void *take(int from, int tag)
     void *p;
     size_t got;
     CHECK(straightway_take(&p, &got, from, tag, MPI_COMM_WORLD,
-                           MPI_STATUS_IGNORE) == MPI_SUCCESS && got == BYTES,
+                           MPI_STATUS_IGNORE) == MPI_SUCCESS &&
+              got == BYTES,
           "take");
     return p;
 }

@@ -13,12 +13,11 @@
 #include "mpi/test.h"
 
 enum { GIVE, GIVE_MALLOC, SEND, WAYS_OUT };
-enum { TAKE, MTAKE, IMTAKE, ITAKE, RECV, IRECV, MRECV, PROBE_RECV,
-       WAYS_IN };
+enum { TAKE, MTAKE, IMTAKE, ITAKE, RECV, IRECV, MRECV, PROBE_RECV, WAYS_IN };
 
 #define LARGEST 300000
-#define ROOM 8              /* blocks that were taken, to be given on */
-#define MOST 4              /* messages of a pair in a round          */
+#define ROOM 8 /* blocks that were taken, to be given on */
+#define MOST 4 /* messages of a pair in a round */
 
 typedef struct {
     MPI_Comm comm;
@@ -32,7 +31,7 @@ static size_t size_of(uint64_t key)
 {
     rng_t r = rng_from(key);
     size_t n = rng_size(&r, LARGEST);
-    return rng_one_in(&r, 8) ? 192 : n;     /* as long as a descriptor */
+    return rng_one_in(&r, 8) ? 192 : n; /* as long as a descriptor */
 }
 
 static uint64_t key_of(const player_t *y, long round, int from, int to, int i)
@@ -117,8 +116,7 @@ static void receive_one(player_t *y, int from, int tag, uint64_t key)
         p = malloc(room ? room : 1);
     switch (way) {
     case TAKE:
-        rc = straightway_take(&p, &got, from, tag,
-                              y->comm, &status);
+        rc = straightway_take(&p, &got, from, tag, y->comm, &status);
         break;
     case MTAKE:
         MPI_Mprobe(from, tag, y->comm, &message, &status);
@@ -162,8 +160,7 @@ static void receive_one(player_t *y, int from, int tag, uint64_t key)
           n);
     CHECK(status.MPI_SOURCE == from && status.MPI_TAG == tag, "way %d: status",
           way);
-    CHECK(wrong_from(p, n, key) == n, "way %d in: a wrong byte of %zu", way,
-          n);
+    CHECK(wrong_from(p, n, key) == n, "way %d in: a wrong byte of %zu", way, n);
     if (takes)
         use_up(y, p, n, key, &r);
     else
@@ -187,8 +184,7 @@ static void receive_from(player_t *y, long round, int from)
 static void *play(void *given)
 {
     player_t *y = given;
-    MPI_Request *request = calloc((size_t)(world_size * MOST),
-                                  sizeof *request);
+    MPI_Request *request = calloc((size_t)(world_size * MOST), sizeof *request);
     void **later = calloc((size_t)(world_size * MOST), sizeof *later);
     for (long round = 0; round < y->rounds; round++) {
         int open = 0;
@@ -219,8 +215,9 @@ int main(int argc, char **argv)
     long rounds = argument(argc, argv, 2, 20);
     long threads = argument(argc, argv, 3, 1);
     int level;
-    MPI_Init_thread(&argc, &argv, threads > 1 ? MPI_THREAD_MULTIPLE
-                                              : MPI_THREAD_SINGLE, &level);
+    MPI_Init_thread(&argc, &argv,
+                    threads > 1 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE,
+                    &level);
     MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
     MPI_Comm_size(MPI_COMM_WORLD, &world_size);
     if (threads > 1 && level < MPI_THREAD_MULTIPLE)

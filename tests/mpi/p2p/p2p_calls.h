@@ -13,7 +13,7 @@
 #include <sched.h>
 
 #if defined(MPICH_NUMVERSION) && MPICH_NUMVERSION < 40200000
-#define HAVE_ISENDRECV 0    /* the oldest hosts never end one with no rank */
+#define HAVE_ISENDRECV 0 /* the oldest hosts never end one with no rank */
 #elif HAVE_LARGE_COUNT || \
     (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION > 4)
 #define HAVE_ISENDRECV 1
@@ -21,40 +21,84 @@
 #define HAVE_ISENDRECV 0
 #endif
 
-enum { SEND, SSEND, RSEND, BSEND, ISEND, ISSEND, IRSEND, IBSEND, SEND_INIT,
-       SSEND_INIT, RSEND_INIT, BSEND_INIT,
-       RECV, PROBE_RECV, IPROBE_RECV, MPROBE_MRECV, IMPROBE_MRECV,
-       MPROBE_IMRECV, IMPROBE_IMRECV, IRECV, RECV_INIT,
-       SENDRECV, REPLACE, ISENDRECV, IREPLACE, CANCELLED, GENERAL, MODES };
-
-static const char *const mode_names[MODES] = {
-    "Send", "Ssend", "Rsend", "Bsend", "Isend", "Issend", "Irsend", "Ibsend",
-    "Send_init", "Ssend_init", "Rsend_init", "Bsend_init",
-    "Recv", "Probe Recv", "Iprobe Recv", "Mprobe Mrecv", "Improbe Mrecv",
-    "Mprobe Imrecv", "Improbe Imrecv", "Irecv", "Recv_init",
-    "Sendrecv", "Sendrecv_replace", "Isendrecv", "Isendrecv_replace",
-    "cancelled Irecv", "generalized request"
+enum {
+    SEND,
+    SSEND,
+    RSEND,
+    BSEND,
+    ISEND,
+    ISSEND,
+    IRSEND,
+    IBSEND,
+    SEND_INIT,
+    SSEND_INIT,
+    RSEND_INIT,
+    BSEND_INIT,
+    RECV,
+    PROBE_RECV,
+    IPROBE_RECV,
+    MPROBE_MRECV,
+    IMPROBE_MRECV,
+    MPROBE_IMRECV,
+    IMPROBE_IMRECV,
+    IRECV,
+    RECV_INIT,
+    SENDRECV,
+    REPLACE,
+    ISENDRECV,
+    IREPLACE,
+    CANCELLED,
+    GENERAL,
+    MODES
 };
 
-#define BUFFERED_MAX 65536      /* bytes of a buffered send */
+static const char *const mode_names[MODES] = {"Send",
+                                              "Ssend",
+                                              "Rsend",
+                                              "Bsend",
+                                              "Isend",
+                                              "Issend",
+                                              "Irsend",
+                                              "Ibsend",
+                                              "Send_init",
+                                              "Ssend_init",
+                                              "Rsend_init",
+                                              "Bsend_init",
+                                              "Recv",
+                                              "Probe Recv",
+                                              "Iprobe Recv",
+                                              "Mprobe Mrecv",
+                                              "Improbe Mrecv",
+                                              "Mprobe Imrecv",
+                                              "Improbe Imrecv",
+                                              "Irecv",
+                                              "Recv_init",
+                                              "Sendrecv",
+                                              "Sendrecv_replace",
+                                              "Isendrecv",
+                                              "Isendrecv_replace",
+                                              "cancelled Irecv",
+                                              "generalized request"};
+
+#define BUFFERED_MAX 65536 /* bytes of a buffered send */
 
 typedef struct {
-    int item, edge;             /* a ring's edge i ends at its member i    */
+    int item, edge; /* a ring's edge i ends at its member i */
     int mode;
     bool sends, receives;
-    bool large;                 /* the _c forms                           */
+    bool large; /* the _c forms */
     bool active, begun, ended;
     bool persistent, let_go;
     MPI_Request request;
-    buffer_t out, in;           /* REPLACE: in alone                      */
+    buffer_t out, in; /* REPLACE: in alone */
     int dest, source, tag;
     bool any_source, any_tag;
     uint64_t out_key, in_key;
     size_t out_k, in_k;
     MPI_Status status;
-    bool told;                  /* the status is there                    */
-    bool surely_told;           /* whenever the program is run            */
-    char record[160];           /* for the log                            */
+    bool told;        /* the status is there */
+    bool surely_told; /* whenever the program is run */
+    char record[160]; /* for the log */
 } op_t;
 
 #define OPS_MAX (2 * ITEMS_MAX + 16)
@@ -63,14 +107,14 @@ typedef struct {
     int thread;
     circle_t circle[CIRCLES_MAX];
     int circles;
-    MPI_Comm own;               /* no other thread uses it                */
+    MPI_Comm own; /* no other thread uses it */
     room_t rooms[2];
-    rng_t r, ends;              /* draws for beginnings and for ends      */
+    rng_t r, ends; /* draws for beginnings and for ends */
     plan_t plan;
     op_t op[OPS_MAX];
-    int ops, last_op;           /* last_op: for messages                  */
+    int ops, last_op; /* last_op: for messages */
     long alone;
-    bool buffered;              /* Bsend was used in this round           */
+    bool buffered; /* Bsend was used in this round */
     FILE *log;
 } player_t;
 
@@ -80,7 +124,7 @@ static size_t max_bytes = 1 << 20;
 static bool trace;
 static int thread_count = 1;
 
-static _Thread_local const char *waiting = "";      /* the way of it */
+static _Thread_local const char *waiting = ""; /* the way of it */
 
 static const char *describe(const player_t *y, const op_t *o)
 {
@@ -112,24 +156,28 @@ static void right(const player_t *y, const op_t *o, int rc)
 }
 
 #if HAVE_LARGE_COUNT
-#define BOTH(name, ...)                                                     \
-    right(y, o, o->large ? MPI_##name##_c(__VA_ARGS__)                      \
-                         : MPI_##name(__VA_ARGS__))
+#define BOTH(name, ...) \
+    right(y, o,         \
+          o->large ? MPI_##name##_c(__VA_ARGS__) : MPI_##name(__VA_ARGS__))
 #else
 #define BOTH(name, ...) right(y, o, MPI_##name(__VA_ARGS__))
 #endif
 
 #define OUT o->out.user, out_n, o->out.layout.type, o->dest, o->tag
 #define IN o->in.user, in_n, o->in.layout.type
-#define FROM o->any_source ? MPI_ANY_SOURCE : o->source,                    \
-             o->any_tag ? MPI_ANY_TAG : o->tag
+#define FROM                                    \
+    o->any_source ? MPI_ANY_SOURCE : o->source, \
+        o->any_tag ? MPI_ANY_TAG : o->tag
 
 static op_t *op_new(player_t *y, int item, int mode)
 {
     CHECK(y->ops < OPS_MAX, "too many operations");
     op_t *o = &y->op[y->ops++];
-    *o = (op_t){ .item = item, .mode = mode, .request = MPI_REQUEST_NULL,
-                 .dest = MPI_PROC_NULL, .source = MPI_PROC_NULL };
+    *o = (op_t){.item = item,
+                .mode = mode,
+                .request = MPI_REQUEST_NULL,
+                .dest = MPI_PROC_NULL,
+                .source = MPI_PROC_NULL};
     o->large = HAVE_LARGE_COUNT && rng_one_in(&y->r, 3);
     return o;
 }
@@ -144,12 +192,8 @@ static size_t draw_room(rng_t *r, const element_t *e, size_t k)
 {
     size_t more = 0;
     switch (rng_below(r, 6)) {
-    case 0:
-        more = 1 + rng_below(r, 8);
-        break;
-    case 1:
-        more = rng_size(r, 2 * PREFIX) / e->packed;
-        break;
+    case 0: more = 1 + rng_below(r, 8); break;
+    case 1: more = rng_size(r, 2 * PREFIX) / e->packed; break;
     case 2:
         more = rng_size(r, rng_one_in(r, 4) ? 40000 : 4000) / e->packed;
         break;
@@ -163,14 +207,14 @@ static void op_sends(player_t *y, op_t *o, const item_t *m, int edge)
     o->edge = edge;
     o->out_k = m->k;
     o->out_key = key2(m->key, (uint64_t)edge);
-    o->out = buffer_make(&y->r, y->rooms, m->element, m->k, m->grain,
-                         true, false, o->out_key);
+    o->out = buffer_make(&y->r, y->rooms, m->element, m->k, m->grain, true,
+                         false, o->out_key);
 }
 
 static void op_receives(player_t *y, op_t *o, const item_t *m, int edge,
                         size_t most)
 {
-    static const int grains[] = { 1, 1, 2, 3, 4, 6, 8, 12, 24, 64 };
+    static const int grains[] = {1, 1, 2, 3, 4, 6, 8, 12, 24, 64};
     o->receives = true;
     o->edge = edge;
     o->in_k = m->k;
@@ -181,8 +225,7 @@ static void op_receives(player_t *y, op_t *o, const item_t *m, int edge,
         grain = grains[rng_below(&y->r, LENGTH(grains))];
     if (k % (size_t)grain)
         k += (size_t)grain - k % (size_t)grain;
-    o->in = buffer_make(&y->r, y->rooms, m->element, k, grain, false,
-                        true, 0);
+    o->in = buffer_make(&y->r, y->rooms, m->element, k, grain, false, true, 0);
 }
 
 /* One buffer whose message goes and makes room for another. */
@@ -235,7 +278,7 @@ static void op_check_status(player_t *y, op_t *o)
     MPI_Get_elements(s, MPI_BYTE, &bytes);
     MPI_Type_size(e->type, &size);
 #ifndef OMPI_MAJOR_VERSION
-    if (!is_pair(e))        /* MPICH and its kin divide by zero */
+    if (!is_pair(e)) /* MPICH and its kin divide by zero */
 #endif
         MPI_Get_elements(s, o->in.layout.type, &elements);
     MPI_Test_cancelled(s, &cancelled);
@@ -253,19 +296,20 @@ static void op_check_status(player_t *y, op_t *o)
         int want = o->in_k % (size_t)m ? MPI_UNDEFINED : (int)o->in_k / m;
         CHECK(e->loose || count == want, "count %d, not %d\n  %s", count, want,
               describe(y, o));
-        CHECK((size_t)bytes == o->in_k * (size_t)size, "%d bytes\n  %s",
-              bytes, describe(y, o));
+        CHECK((size_t)bytes == o->in_k * (size_t)size, "%d bytes\n  %s", bytes,
+              describe(y, o));
     }
     CHECK(cancelled == 0, "cancelled\n  %s", describe(y, o));
     size_t n = strlen(o->record);
-    if (y->plan.shape == WILD)      /* which buffer it came to is chance */
-        snprintf(o->record, sizeof o->record, "%ld.%d from %d tag %d "
-                 "bytes %d", y->plan.index, o->item, s->MPI_SOURCE,
-                 s->MPI_TAG, bytes);
+    if (y->plan.shape == WILD) /* which buffer it came to is chance */
+        snprintf(o->record, sizeof o->record,
+                 "%ld.%d from %d tag %d "
+                 "bytes %d",
+                 y->plan.index, o->item, s->MPI_SOURCE, s->MPI_TAG, bytes);
     else if (o->surely_told)
         snprintf(o->record + n, sizeof o->record - n,
-                 " from %d tag %d count %d elements %d bytes %d",
-                 s->MPI_SOURCE, s->MPI_TAG, count, elements, bytes);
+                 " from %d tag %d count %d elements %d bytes %d", s->MPI_SOURCE,
+                 s->MPI_TAG, count, elements, bytes);
 }
 
 /* All that can be known of a message that has come or gone. */
@@ -369,7 +413,7 @@ static void op_send(player_t *y, op_t *o)
         o->active = true;
     if (o->let_go && o->active) {
         MPI_Request_free(&o->request);
-        o->active = false;      /* its buffer lives until the barrier */
+        o->active = false; /* its buffer lives until the barrier */
     }
 }
 
@@ -378,7 +422,7 @@ static void op_probed(player_t *y, op_t *o, const MPI_Status *s)
 {
     int count = -1;
     MPI_Get_count(s, o->in.layout.type, &count);
-    if (y->plan.shape == WILD) {        /* any message  */
+    if (y->plan.shape == WILD) { /* any message */
         o->source = s->MPI_SOURCE;
         o->tag = s->MPI_TAG;
         o->any_source = o->any_tag = false;
@@ -406,12 +450,8 @@ static void op_receive(player_t *y, op_t *o)
     if (trace)
         fprintf(stderr, "[%d] begins %s\n", world_rank, describe(y, o));
     switch (o->mode) {
-    case IRECV:
-        BOTH(Irecv, IN, FROM, comm, &o->request);
-        break;
-    case RECV_INIT:
-        BOTH(Recv_init, IN, FROM, comm, &o->request);
-        break;
+    case IRECV: BOTH(Irecv, IN, FROM, comm, &o->request); break;
+    case RECV_INIT: BOTH(Recv_init, IN, FROM, comm, &o->request); break;
     case PROBE_RECV:
         right(y, o, MPI_Probe(FROM, comm, &s));
         op_probed(y, o, &s);
@@ -423,7 +463,9 @@ static void op_receive(player_t *y, op_t *o)
         op_probed(y, o, &s);
         BOTH(Recv, IN, FROM, comm, sp);
         break;
-    case MPROBE_MRECV: case MPROBE_IMRECV: case IMPROBE_MRECV:
+    case MPROBE_MRECV:
+    case MPROBE_IMRECV:
+    case IMPROBE_MRECV:
     case IMPROBE_IMRECV:
         if (o->mode == MPROBE_MRECV || o->mode == MPROBE_IMRECV)
             right(y, o, MPI_Mprobe(FROM, comm, &message, &s));
@@ -439,9 +481,7 @@ static void op_receive(player_t *y, op_t *o)
         CHECK(message == MPI_MESSAGE_NULL, "the message is not null\n  %s",
               describe(y, o));
         break;
-    default:
-        o->mode = RECV;
-        BOTH(Recv, IN, FROM, comm, sp);
+    default: o->mode = RECV; BOTH(Recv, IN, FROM, comm, sp);
     }
     if (o->mode == MPROBE_IMRECV || o->mode == IMPROBE_IMRECV ||
         o->mode == IRECV)
@@ -465,19 +505,14 @@ static void op_exchange(player_t *y, op_t *o)
     if (trace)
         fprintf(stderr, "[%d] begins %s\n", world_rank, describe(y, o));
     switch (o->mode) {
-    case SENDRECV:
-        BOTH(Sendrecv, OUT, IN, FROM, comm, sp);
-        break;
+    case SENDRECV: BOTH(Sendrecv, OUT, IN, FROM, comm, sp); break;
     case REPLACE:
         BOTH(Sendrecv_replace, IN, o->dest, o->tag, FROM, comm, sp);
         break;
 #if HAVE_ISENDRECV
-    case ISENDRECV:
-        BOTH(Isendrecv, OUT, IN, FROM, comm, &o->request);
-        break;
+    case ISENDRECV: BOTH(Isendrecv, OUT, IN, FROM, comm, &o->request); break;
     case IREPLACE:
-        BOTH(Isendrecv_replace, IN, o->dest, o->tag, FROM, comm,
-             &o->request);
+        BOTH(Isendrecv_replace, IN, o->dest, o->tag, FROM, comm, &o->request);
         break;
 #endif
     }

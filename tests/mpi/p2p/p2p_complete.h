@@ -10,18 +10,27 @@
 
 #include "p2p_calls.h"
 
-enum { WAIT, TEST, WAITALL, TESTALL, WAITANY, TESTANY, WAITSOME, TESTSOME,
-       GET_STATUS, WAYS };
-
-static const char *const way_names[WAYS] = {
-    "; by Wait", "; by Test", "; by Waitall", "; by Testall", "; by Waitany",
-    "; by Testany", "; by Waitsome", "; by Testsome",
-    "; by Request_get_status"
+enum {
+    WAIT,
+    TEST,
+    WAITALL,
+    TESTALL,
+    WAITANY,
+    TESTANY,
+    WAITSOME,
+    TESTSOME,
+    GET_STATUS,
+    WAYS
 };
 
+static const char *const way_names[WAYS] = {
+    "; by Wait",     "; by Test",     "; by Waitall",
+    "; by Testall",  "; by Waitany",  "; by Testany",
+    "; by Waitsome", "; by Testsome", "; by Request_get_status"};
+
 typedef struct {
-    int n, left;                /* handles; how many must still end   */
-    op_t *op[OPS_MAX + 8];      /* NULL: a null handle                */
+    int n, left;           /* handles; how many must still end */
+    op_t *op[OPS_MAX + 8]; /* NULL: a null handle */
     bool needed[OPS_MAX + 8];
     MPI_Request request[OPS_MAX + 8];
     MPI_Status status[OPS_MAX + 8];
@@ -58,8 +67,9 @@ static void extras_begin(player_t *y, int item)
     if (has("general") && rng_one_in(&y->r, 12)) {
         op_t *o = op_new(y, item, GENERAL);
         o->begun = o->active = true;
-        right(y, o, MPI_Grequest_start(general_query, general_free,
-                                       general_cancel, NULL, &o->request));
+        right(y, o,
+              MPI_Grequest_start(general_query, general_free, general_cancel,
+                                 NULL, &o->request));
     }
     const item_t *m = &y->plan.item[item];
     const circle_t *c = m->circle;
@@ -71,11 +81,11 @@ static void extras_begin(player_t *y, int item)
         o->tag = TAG_NOBODY + y->thread;
         o->any_source = rng_one_in(&y->r, 2);
         o->begun = o->active = true;
-        right(y, o, MPI_Irecv(o->in.user, (int)(o->in.k /
-                                                (size_t)o->in.layout.m),
-                              o->in.layout.type,
-                              o->any_source ? MPI_ANY_SOURCE : o->source,
-                              o->tag, c->comm, &o->request));
+        right(y, o,
+              MPI_Irecv(o->in.user, (int)(o->in.k / (size_t)o->in.layout.m),
+                        o->in.layout.type,
+                        o->any_source ? MPI_ANY_SOURCE : o->source, o->tag,
+                        c->comm, &o->request));
     }
 }
 
@@ -128,7 +138,7 @@ static void each_by_itself(player_t *y, array_t *a, int way, bool told)
     for (int i = 0; i < a->n; i++) {
         int flag = 0;
         MPI_Status *s = told ? &a->status[i] : MPI_STATUS_IGNORE;
-        static const op_t none = { .item = -1 };
+        static const op_t none = {.item = -1};
         const op_t *o = a->op[i] ? a->op[i] : &none;
 #ifndef OMPI_MAJOR_VERSION
         /* With MPICH and its kin this takes the status of a persistent
@@ -138,8 +148,9 @@ static void each_by_itself(player_t *y, array_t *a, int way, bool told)
 #endif
         if (way == GET_STATUS) {
             MPI_Status early;
-            while (right(y, o, MPI_Request_get_status(a->request[i], &flag,
-                                                      &early)), !flag)
+            while (right(y, o,
+                         MPI_Request_get_status(a->request[i], &flag, &early)),
+                   !flag)
                 sched_yield();
             CHECK(!a->op[i] || a->request[i] != MPI_REQUEST_NULL,
                   "Request_get_status takes the request away");
@@ -168,21 +179,17 @@ static void one_or_some(player_t *y, array_t *a, int way, bool told)
     while (a->left > 0) {
         int flag = 1, i = 0, n = 0;
         switch (way) {
-        case WAITANY:
-            right(y, o, MPI_Waitany(a->n, a->request, &i, s1));
-            break;
+        case WAITANY: right(y, o, MPI_Waitany(a->n, a->request, &i, s1)); break;
         case TESTANY:
             right(y, o, MPI_Testany(a->n, a->request, &i, &flag, s1));
             break;
         case WAITSOME:
             right(y, o, MPI_Waitsome(a->n, a->request, &n, a->index, s));
             break;
-        default:
-            right(y, o, MPI_Testsome(a->n, a->request, &n, a->index, s));
+        default: right(y, o, MPI_Testsome(a->n, a->request, &n, a->index, s));
         }
         if (way == WAITANY || way == TESTANY) {
-            CHECK(!flag || (i >= 0 && i < a->n && a->op[i] &&
-                            a->op[i]->active),
+            CHECK(!flag || (i >= 0 && i < a->n && a->op[i] && a->op[i]->active),
                   "seed %llu round %ld: %s returns %d, which nobody waits for",
                   (unsigned long long)seed, y->plan.index,
                   way == WAITANY ? "Waitany" : "Testany", i);
@@ -221,8 +228,8 @@ static void complete_some(player_t *y, int turn, bool all)
             continue;
         }
         bool needed = o->item <= turn && (all || rng_one_in(&y->ends, 2));
-        if (needed || (extra && rng_one_in(&y->ends, 3) &&
-                       o->mode != CANCELLED))
+        if (needed ||
+            (extra && rng_one_in(&y->ends, 3) && o->mode != CANCELLED))
             array_add(&a, o, needed);
         if (needed && o->mode == GENERAL)
             right(y, o, MPI_Grequest_complete(o->request));
@@ -248,19 +255,15 @@ static void complete_some(player_t *y, int turn, bool all)
                     a.op[i] ? describe(y, a.op[i]) : "null");
     op_t *o = &y->op[0];
     switch (way) {
-    case WAITALL:
-        right(y, o, MPI_Waitall(a.n, a.request, s));
-        break;
+    case WAITALL: right(y, o, MPI_Waitall(a.n, a.request, s)); break;
     case TESTALL:
         while (right(y, o, MPI_Testall(a.n, a.request, &flag, s)), !flag)
             sched_yield();
         break;
-    case WAIT: case TEST: case GET_STATUS:
-        each_by_itself(y, &a, way, told);
-        return;
-    default:
-        one_or_some(y, &a, way, told);
-        return;
+    case WAIT:
+    case TEST:
+    case GET_STATUS: each_by_itself(y, &a, way, told); return;
+    default: one_or_some(y, &a, way, told); return;
     }
     for (int i = 0; i < a.n; i++)
         array_ended(y, &a, i, told ? &a.status[i] : NULL);

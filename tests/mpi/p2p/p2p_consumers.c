@@ -47,17 +47,18 @@ static void fill(uint64_t *words, int bytes, uint64_t which)
 static bool check(const uint64_t *words, int step, int bytes, char mode)
 {
     uint64_t which = words[step];
-    CHECK((uint64_t)bytes == words[0], "%c: message %llu has %llu bytes, "
-          "the status tells %d", mode, (unsigned long long)which,
-          (unsigned long long)words[0], bytes);
+    CHECK((uint64_t)bytes == words[0],
+          "%c: message %llu has %llu bytes, "
+          "the status tells %d",
+          mode, (unsigned long long)which, (unsigned long long)words[0], bytes);
     for (int i = 2; i < bytes / 8; i++)
         CHECK(words[i * step] == mix(which * 100003 + (uint64_t)i),
               "%c: message %llu is wrong at word %d of %d", mode,
               (unsigned long long)which, i, bytes / 8);
     if (which >= (uint64_t)messages)
         return false;
-    CHECK(atomic_fetch_add(&seen[which], 1) == 0,
-          "%c: message %llu came twice", mode, (unsigned long long)which);
+    CHECK(atomic_fetch_add(&seen[which], 1) == 0, "%c: message %llu came twice",
+          mode, (unsigned long long)which);
     return true;
 }
 

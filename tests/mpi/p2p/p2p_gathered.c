@@ -7,7 +7,7 @@
 #include "mpi/test.h"
 
 #define ROUNDS 5
-#define PIECES 50               /* of 128 bytes: 6400                        */
+#define PIECES 50 /* of 128 bytes: 6400 */
 
 int main(int argc, char **argv)
 {

@@ -41,19 +41,22 @@ static void check(const char *at, const MPI_Status *status, int n, int tag)
     MPI_Get_count(status, MPI_BYTE, &bytes);
     memcpy(header, at, sizeof header);
     CHECK(bytes == length_of(left, n) && header[0] == bytes && header[1] == n &&
-          at[last] == (char)n && status->MPI_TAG == tag &&
-          status->MPI_SOURCE == left,
+              at[last] == (char)n && status->MPI_TAG == tag &&
+              status->MPI_SOURCE == left,
           "message %d of %d bytes with tag %d: %d bytes came, tag %d, source "
-          "%d; it says %d bytes, message %d", n, length_of(left, n), tag, bytes,
-          status->MPI_TAG, status->MPI_SOURCE, header[0], header[1]);
+          "%d; it says %d bytes, message %d",
+          n, length_of(left, n), tag, bytes, status->MPI_TAG,
+          status->MPI_SOURCE, header[0], header[1]);
 }
 
 static void probed(const MPI_Status *status, int n)
 {
     int bytes;
     MPI_Get_count(status, MPI_BYTE, &bytes);
-    CHECK(bytes == length_of(left, n), "a probe tells %d bytes of message %d, "
-          "which has %d", bytes, n, length_of(left, n));
+    CHECK(bytes == length_of(left, n),
+          "a probe tells %d bytes of message %d, "
+          "which has %d",
+          bytes, n, length_of(left, n));
 }
 
 /* The next message with this tag, after the n-th. */
@@ -80,10 +83,8 @@ static void send_one(rng_t *r, int n, char *data, MPI_Request *request)
     case 2:
         MPI_Ibsend(data, bytes, MPI_BYTE, right, tag, MPI_COMM_WORLD, request);
         break;
-    case 3:
-        MPI_Bsend(data, bytes, MPI_BYTE, right, tag, MPI_COMM_WORLD);
-        break;
-    default:        /* also small ones do not block, while they are few */
+    case 3: MPI_Bsend(data, bytes, MPI_BYTE, right, tag, MPI_COMM_WORLD); break;
+    default: /* also small ones do not block, while they are few */
         if (bytes <= 193)
             MPI_Send(data, bytes, MPI_BYTE, right, tag, MPI_COMM_WORLD);
         else
@@ -102,16 +103,16 @@ static void receive_all(rng_t *r, int tag)
         int posted = (int)rng_below(r, AHEAD + 1), which[AHEAD], flag = 0, k;
         for (k = 0; k < posted && n < messages; k++, n = next_of(n, tag)) {
             which[k] = n;
-            MPI_Irecv(room[k], MOST, MPI_BYTE, rng_one_in(r, 2) ? left
-                      : MPI_ANY_SOURCE, tag, MPI_COMM_WORLD, &ahead[k]);
+            MPI_Irecv(room[k], MOST, MPI_BYTE,
+                      rng_one_in(r, 2) ? left : MPI_ANY_SOURCE, tag,
+                      MPI_COMM_WORLD, &ahead[k]);
         }
         if (n < messages) {
             int kind = (int)rng_below(r, 4);
             if (kind == 0)
                 MPI_Probe(left, tag, MPI_COMM_WORLD, &status);
             while (kind == 1 && !flag)
-                MPI_Iprobe(MPI_ANY_SOURCE, tag, MPI_COMM_WORLD, &flag,
-                           &status);
+                MPI_Iprobe(MPI_ANY_SOURCE, tag, MPI_COMM_WORLD, &flag, &status);
             if (kind == 2)
                 MPI_Mprobe(left, tag, MPI_COMM_WORLD, &message, &status);
             if (kind < 3)
@@ -120,8 +121,8 @@ static void receive_all(rng_t *r, int tag)
                 MPI_Mrecv(room[AHEAD], length_of(left, n), MPI_BYTE, &message,
                           &status);
             else
-                MPI_Recv(room[AHEAD], MOST, MPI_BYTE, left, tag,
-                         MPI_COMM_WORLD, &status);
+                MPI_Recv(room[AHEAD], MOST, MPI_BYTE, left, tag, MPI_COMM_WORLD,
+                         &status);
             check(room[AHEAD], &status, n, tag);
         }
         for (int i = 0; i < k; i++) {

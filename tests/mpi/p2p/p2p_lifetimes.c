@@ -53,15 +53,14 @@ typedef int (*init_t)(const void *, int, MPI_Datatype, int, int, MPI_Comm,
 
 static void sends(void)
 {
-    static const init_t init[] = { MPI_Send_init, MPI_Ssend_init,
-                                   MPI_Rsend_init };
-    static const init_t send[] = { MPI_Isend, MPI_Issend, MPI_Irsend };
+    static const init_t init[] = {MPI_Send_init, MPI_Ssend_init,
+                                  MPI_Rsend_init};
+    static const init_t send[] = {MPI_Isend, MPI_Issend, MPI_Irsend};
     for (int mode = 0; mode < 6; mode++) {
         MPI_Request request = MPI_REQUEST_NULL;
         bool persistent = mode < 3;
         if (persistent && world_rank == 0)
-            init[mode](out, LARGE, MPI_BYTE, 1, mode, MPI_COMM_WORLD,
-                       &request);
+            init[mode](out, LARGE, MPI_BYTE, 1, mode, MPI_COMM_WORLD, &request);
         for (int i = 0; i < ROUNDS; i++) {
             uint64_t key = key2((uint64_t)mode, (uint64_t)i);
             bool ready = mode % 3 == 2;
@@ -79,7 +78,7 @@ static void sends(void)
                 end(&request, i);
                 memset(out, 0xee, LARGE);
             } else {
-                usleep(LATE_US / 8);            /* it has arrived */
+                usleep(LATE_US / 8); /* it has arrived */
                 if (!ready)
                     MPI_Irecv(in, LARGE, MPI_BYTE, 0, mode, MPI_COMM_WORLD,
                               &request);
@@ -142,8 +141,10 @@ static void types(void)
         if (persistent)
             MPI_Request_free(&request);
         for (int k = 0; k < N; k++)
-            CHECK(wide[3 * k] == k * 7 + i, "another freed type, round %d: "
-                  "number %d is %d", i, k, wide[3 * k]);
+            CHECK(wide[3 * k] == k * 7 + i,
+                  "another freed type, round %d: "
+                  "number %d is %d",
+                  i, k, wide[3 * k]);
         for (int k = 0; k < 2 * N; k++)
             CHECK(got[k] == (k % 2 ? -1 : k / 2 * 7 + i),
                   "a freed type, round %d: number %d is %d", i, k, got[k]);
@@ -155,7 +156,7 @@ static void types(void)
 static void exchanges(void)
 {
     enum { LENGTHS = 4 };
-    static const int lengths[LENGTHS] = { 192, 16384, 100, LARGE };
+    static const int lengths[LENGTHS] = {192, 16384, 100, LARGE};
     for (int i = 0; i < ROUNDS; i++) {
         int mine = lengths[i % LENGTHS];
         int theirs = lengths[(i + 1) % LENGTHS];
@@ -178,16 +179,18 @@ static void exchanges(void)
                                   &request);
         } else {
             MPI_Isendrecv(out, mine, MPI_BYTE, 1 - world_rank, 3, in, LARGE,
-                          MPI_BYTE, 1 - world_rank, MPI_ANY_TAG,
-                          MPI_COMM_WORLD, &request);
+                          MPI_BYTE, 1 - world_rank, MPI_ANY_TAG, MPI_COMM_WORLD,
+                          &request);
         }
         end(&request, i);
         check_from(in, (size_t)theirs, (uint64_t)(i + 100 * (1 - world_rank)),
                    replaces ? "replaced" : "exchanged", i);
         for (int k = theirs; k < LARGE; k++)
-            CHECK(in[k] == (char)0xaa, "exchanged, round %d: %d bytes came, "
-                  "byte %d is changed", i, theirs, k);
-        if (world_rank == 0) {              /* what a probe makes of it */
+            CHECK(in[k] == (char)0xaa,
+                  "exchanged, round %d: %d bytes came, "
+                  "byte %d is changed",
+                  i, theirs, k);
+        if (world_rank == 0) { /* what a probe makes of it */
             fill_from(out, 192, (uint64_t)i);
             MPI_Send(out, 192, MPI_BYTE, 1, 3, MPI_COMM_WORLD);
             fill_from(out, LARGE, (uint64_t)i + 1);
@@ -199,10 +202,11 @@ static void exchanges(void)
             usleep(LATE_US / 8);
             MPI_Probe(0, MPI_ANY_TAG, MPI_COMM_WORLD, &status);
             MPI_Get_count(&status, MPI_BYTE, &n);
-            CHECK(n == want, "after an exchange, round %d: a probe tells of "
-                  "%d bytes, not %d", i, n, want);
-            MPI_Recv(in, n, MPI_BYTE, 0, 3, MPI_COMM_WORLD,
-                     MPI_STATUS_IGNORE);
+            CHECK(n == want,
+                  "after an exchange, round %d: a probe tells of "
+                  "%d bytes, not %d",
+                  i, n, want);
+            MPI_Recv(in, n, MPI_BYTE, 0, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
             check_from(in, (size_t)n, (uint64_t)(i + k), "probed", i);
         }
     }

@@ -25,11 +25,11 @@
 #include <time.h>
 
 #define LARGE (3 << 20)
-#define BOUND 60            /* seconds after which a hang is a hang */
+#define BOUND 60 /* seconds after which a hang is a hang */
 
 static FILE *report;
 static bool user_handler;
-static int handled, other;  /* other: the partner, or -1 */
+static int handled, other; /* other: the partner, or -1 */
 static char *big[2];
 
 static void check_from(const char *p, size_t n, uint64_t key, const char *what)
@@ -86,7 +86,7 @@ static void oneway(void)
             fill_from(big[0], n, (uint64_t)i);
             MPI_Send(big[0], (int)n - i, MPI_BYTE, other, i % 3,
                      MPI_COMM_WORLD);
-            memset(big[0], 0, n);       /* it is ours again */
+            memset(big[0], 0, n); /* it is ours again */
         } else {
             if (i % 20 == 0)
                 usleep(100000);
@@ -122,7 +122,7 @@ static void shared(void)
 static void uneven_of(MPI_Datatype type, size_t size, MPI_Aint extent)
 {
 #if defined(MPICH_NUMVERSION) && MPICH_NUMVERSION < 40100000
-    enum { FIRST = 1 };     /* it takes large packed data for truncated */
+    enum { FIRST = 1 }; /* it takes large packed data for truncated */
 #else
     enum { FIRST = 0 };
 #endif
@@ -135,9 +135,8 @@ static void uneven_of(MPI_Datatype type, size_t size, MPI_Aint extent)
         fill_from(packed, N * size, (uint64_t)(way + world_rank));
         fill_from(wanted, N * size, (uint64_t)(way + other));
         if (way == 0) {
-            MPI_Sendrecv(packed, (int)(N * size), MPI_PACKED, other, 3,
-                         element, N, type, other, 3, MPI_COMM_WORLD,
-                         MPI_STATUS_IGNORE);
+            MPI_Sendrecv(packed, (int)(N * size), MPI_PACKED, other, 3, element,
+                         N, type, other, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         } else {
             MPI_Unpack(packed, (int)(N * size), &from, element, N, type,
                        MPI_COMM_WORLD);
@@ -170,8 +169,8 @@ static void uneven(void)
     MPI_Datatype three, spaced;
     if (other < 0)
         return;
-    MPI_Type_create_struct(3, (int[]){ 1, 1, 1 }, (MPI_Aint[]){ 0, 8, 16 },
-                           (MPI_Datatype[]){ MPI_INT, MPI_DOUBLE, MPI_CHAR },
+    MPI_Type_create_struct(3, (int[]){1, 1, 1}, (MPI_Aint[]){0, 8, 16},
+                           (MPI_Datatype[]){MPI_INT, MPI_DOUBLE, MPI_CHAR},
                            &three);
     MPI_Type_create_resized(three, 0, 24, &spaced);
     MPI_Type_commit(&spaced);
@@ -191,12 +190,15 @@ static void told(const char *what, int code, const MPI_Status *s)
     if (s && class == MPI_ERR_IN_STATUS)
         MPI_Error_class(s->MPI_ERROR, &status_class);
     fprintf(report, "%s: %s%s, handler called %d\n", what,
-            class == MPI_SUCCESS ? "success"
-            : class == MPI_ERR_TRUNCATE ? "truncated"
-            : class == MPI_ERR_IN_STATUS ? "in status: " : "another error",
+            class == MPI_SUCCESS         ? "success"
+            : class == MPI_ERR_TRUNCATE  ? "truncated"
+            : class == MPI_ERR_IN_STATUS ? "in status: "
+                                         : "another error",
             status_class == MPI_ERR_TRUNCATE ? "truncated"
-            : status_class == MPI_SUCCESS ? "success"
-            : status_class < 0 ? "" : "another", handled);
+            : status_class == MPI_SUCCESS    ? "success"
+            : status_class < 0               ? ""
+                                             : "another",
+            handled);
     handled = 0;
 }
 
@@ -207,8 +209,8 @@ static int receive_by(int way, MPI_Request *request, MPI_Status *s)
 {
     int code = MPI_SUCCESS, flag = 0, index[3], count;
     switch (way) {
-    case 2: case 4:
-        return MPI_Waitall(way == 2 ? 2 : 3, request, s);
+    case 2:
+    case 4: return MPI_Waitall(way == 2 ? 2 : 3, request, s);
     case 6:
         while (!flag && code == MPI_SUCCESS)
             code = MPI_Test(request, &flag, s);
@@ -217,22 +219,18 @@ static int receive_by(int way, MPI_Request *request, MPI_Status *s)
         while (!flag && code == MPI_SUCCESS)
             code = MPI_Testall(3, request, &flag, s);
         return code;
-    case 8:
-        return MPI_Waitany(1, request, index, s);
+    case 8: return MPI_Waitany(1, request, index, s);
     case 9:
         while (!flag && code == MPI_SUCCESS)
             code = MPI_Testany(1, request, index, &flag, s);
         return code;
-    case 10:
-        return MPI_Waitsome(1, request, &count, index, s);
+    case 10: return MPI_Waitsome(1, request, &count, index, s);
     case 11:
         while (!flag && code == MPI_SUCCESS)
             code = MPI_Request_get_status(request[0], &flag, s);
         return MPI_Wait(request, s);
-    case 12:
-        return MPI_Waitall(3, request, MPI_STATUSES_IGNORE);
-    default:
-        return MPI_Wait(request, s);
+    case 12: return MPI_Waitall(3, request, MPI_STATUSES_IGNORE);
+    default: return MPI_Wait(request, s);
     }
 }
 
@@ -259,17 +257,20 @@ static void truncated(MPI_Comm comm, int n, int room)
         else
             switch (way) {
             case 0:
-                told(name, MPI_Recv(big[1], room, MPI_BYTE, other, 1, comm,
-                                    &s[0]), &s[0]);
+                told(name,
+                     MPI_Recv(big[1], room, MPI_BYTE, other, 1, comm, &s[0]),
+                     &s[0]);
                 break;
             case 3:
-                told(name, MPI_Sendrecv(NULL, 0, MPI_BYTE, other, 1, big[1],
-                                        room, MPI_BYTE, other, 1, comm,
-                                        &s[0]), &s[0]);
+                told(name,
+                     MPI_Sendrecv(NULL, 0, MPI_BYTE, other, 1, big[1], room,
+                                  MPI_BYTE, other, 1, comm, &s[0]),
+                     &s[0]);
                 break;
             case 5:
-                told(name, MPI_Recv(big[1], room, MPI_BYTE, MPI_ANY_SOURCE,
-                                    MPI_ANY_TAG, comm, MPI_STATUS_IGNORE),
+                told(name,
+                     MPI_Recv(big[1], room, MPI_BYTE, MPI_ANY_SOURCE,
+                              MPI_ANY_TAG, comm, MPI_STATUS_IGNORE),
                      NULL);
                 break;
             default:
@@ -324,10 +325,9 @@ static void truncated(MPI_Comm comm, int n, int room)
 static void truncate_all(void)
 {
     static const int size[][2] = {
-        { 100, 99 }, { 192, 191 }, { 192, 0 }, { 1000, 999 }, { 1000, 192 },
-        { 1000, 100 }, { 40000, 39999 }, { 40000, 192 }, { 40000, 191 },
-        { 300000, 299999 }, { 300000, 5000 }, { 300000, 0 }
-    };
+        {100, 99},    {192, 191},       {192, 0},       {1000, 999},
+        {1000, 192},  {1000, 100},      {40000, 39999}, {40000, 192},
+        {40000, 191}, {300000, 299999}, {300000, 5000}, {300000, 0}};
     MPI_Comm comm;
     MPI_Errhandler handler = MPI_ERRORS_RETURN;
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
@@ -464,11 +464,8 @@ static void progress(void)
             MPI_Comm_dup(MPI_COMM_WORLD, &made);
             MPI_Comm_free(&made);
             break;
-        case 3:
-            MPI_Win_fence(0, win);
-            break;
-        case 4:
-            MPI_Allreduce(&v, &w, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+        case 3: MPI_Win_fence(0, win); break;
+        case 4: MPI_Allreduce(&v, &w, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
         }
         MPI_Wait(&large, MPI_STATUS_IGNORE);
         if (other >= 0 && receives)
@@ -486,7 +483,7 @@ static void computing(void)
         int n = i % 2 ? LARGE : 50000, flag = 0;
         if ((world_rank + i) % 2) {
             MPI_Irecv(big[1], n, MPI_BYTE, other, 1, MPI_COMM_WORLD, &request);
-            usleep(100000);                     /* no MPI call in all this */
+            usleep(100000); /* no MPI call in all this */
             if (i > 3)
                 while (!flag)
                     MPI_Test(&request, &flag, MPI_STATUS_IGNORE);
@@ -509,7 +506,7 @@ static void finalize(void)
 {
     if (other < 0)
         return;
-    int sizes[] = { 192, 4096, 60000, LARGE };
+    int sizes[] = {192, 4096, 60000, LARGE};
     for (size_t i = 0; i < LENGTH(sizes); i++) {
         if (world_rank % 2 == 0) {
             fill_from(big[0], (size_t)sizes[i], i);
@@ -535,8 +532,8 @@ static void self(void)
         MPI_Request request[2];
         fill_from(big[0], (size_t)n, (uint64_t)i);
         if (i % 3 == 0) {
-            MPI_Sendrecv(big[0], n, MPI_BYTE, me, 1, big[1], n, MPI_BYTE, me,
-                         1, comm, MPI_STATUS_IGNORE);
+            MPI_Sendrecv(big[0], n, MPI_BYTE, me, 1, big[1], n, MPI_BYTE, me, 1,
+                         comm, MPI_STATUS_IGNORE);
         } else if (i % 3 == 1) {
             MPI_Irecv(big[1], n, MPI_BYTE, me, 1, comm, &request[0]);
             MPI_Ssend(big[0], n, MPI_BYTE, me, 1, comm);
@@ -556,12 +553,12 @@ int main(int argc, char **argv)
         const char *name;
         void (*run)(void);
     } cases[] = {
-        { "outstanding", outstanding }, { "oneway", oneway },
-        { "truncate", truncate_all }, { "lookalike", lookalike },
-        { "headtohead", headtohead }, { "progress", progress },
-        { "computing", computing }, { "self", self }, { "shared", shared },
-        { "uneven", uneven },
-        { "aftercut", after_cut }, { "finalize", finalize },
+        {"outstanding", outstanding}, {"oneway", oneway},
+        {"truncate", truncate_all},   {"lookalike", lookalike},
+        {"headtohead", headtohead},   {"progress", progress},
+        {"computing", computing},     {"self", self},
+        {"shared", shared},           {"uneven", uneven},
+        {"aftercut", after_cut},      {"finalize", finalize},
     };
     alarm(BOUND);
     test_start(&argc, &argv);
@@ -588,7 +585,7 @@ int main(int argc, char **argv)
     if (report)
         fclose(report);
     if (last) {
-        MPI_Finalize();             /* with no barrier before */
+        MPI_Finalize(); /* with no barrier before */
         if (world_rank == 0)
             printf("all is well\n");
         return 0;

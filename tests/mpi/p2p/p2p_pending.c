@@ -90,8 +90,7 @@ static int complete(int way, MPI_Request *request, MPI_Status *status)
 {
     int flag = 0, index, rc = MPI_SUCCESS;
     switch (way % 5) {
-    case 0:
-        return MPI_Wait(request, status);
+    case 0: return MPI_Wait(request, status);
     case 1:
         while (!flag && rc == MPI_SUCCESS)
             rc = MPI_Test(request, &flag, status);
@@ -99,8 +98,7 @@ static int complete(int way, MPI_Request *request, MPI_Status *status)
     case 2:
         rc = MPI_Waitall(1, request, status);
         return rc == MPI_ERR_IN_STATUS ? status->MPI_ERROR : rc;
-    case 3:
-        return MPI_Waitany(1, request, &index, status);
+    case 3: return MPI_Waitany(1, request, &index, status);
     default:
         rc = MPI_Waitsome(1, request, &flag, &index, status);
         return rc == MPI_ERR_IN_STATUS ? status->MPI_ERROR : rc;
@@ -147,7 +145,7 @@ static void outlived(int n, int room, int way, bool late, int handler)
     int rc = complete(way, &request, &status);
     if (world_rank == 0 && n <= room) {
         CHECK(rc == MPI_SUCCESS && count_of(&status) == n &&
-              status.MPI_SOURCE == 1 && status.MPI_TAG == 5,
+                  status.MPI_SOURCE == 1 && status.MPI_TAG == 5,
               "%d bytes into %d, way %d: code %d, %d bytes", n, room, way, rc,
               count_of(&status));
         check_from(in, (size_t)n, (uint64_t)way, "communicator freed");
@@ -156,8 +154,10 @@ static void outlived(int n, int room, int way, bool late, int handler)
         MPI_Error_class(rc, &error);
         CHECK(error == MPI_ERR_TRUNCATE || (handler == 2 && called),
               "%d bytes into %d, way %d: error class %d", n, room, way, error);
-        CHECK(called == (handler == 2), "%d bytes into %d, way %d: a handler "
-              "was called %d times", n, room, way, called);
+        CHECK(called == (handler == 2),
+              "%d bytes into %d, way %d: a handler "
+              "was called %d times",
+              n, room, way, called);
     }
     for (size_t i = 0; i < LENGTH(made); i++) {
         fill_from(out, MEDIUM, 7);
@@ -187,7 +187,9 @@ static void freed(void)
 static void truncated(void)
 {
     static const int sizes[][2] = {
-        {MEDIUM, 9000}, {LARGE, MEDIUM}, {MEDIUM, 200},
+        {MEDIUM, 9000},
+        {LARGE, MEDIUM},
+        {MEDIUM, 200},
     };
     for (size_t i = 0; i < LENGTH(sizes); i++)
         for (int way = 0; way < 5; way++)
@@ -360,8 +362,10 @@ static void row(const int *lengths, int n, bool matches, bool exact, int tag)
 }
 
 static const int mixed[][4] = {
-    {192, LARGE, 192, MEDIUM}, {LARGE, 192, 192, MEDIUM},
-    {192, 192, LARGE, 192}, {MEDIUM, LARGE, 192, LARGE},
+    {192, LARGE, 192, MEDIUM},
+    {LARGE, 192, 192, MEDIUM},
+    {192, 192, LARGE, 192},
+    {MEDIUM, LARGE, 192, LARGE},
 };
 
 static void rows(int tag, bool exact)
@@ -409,8 +413,8 @@ static void cut(void)
 {
     for (int i = 0; i < 4; i++) {
         fail_once(i % 2 ? LARGE : MEDIUM, 100, 23, i / 2);
-        rows(23, false);        /* enough */
-        rows(23, true);         /* it is known again what is what */
+        rows(23, false); /* enough */
+        rows(23, true);  /* it is known again what is what */
         rows(24, true);
     }
 }
@@ -455,7 +459,7 @@ static void posted(void)
     MPI_Barrier(MPI_COMM_WORLD);
     for (int i = 0; i < 2 * CALLS; i++) {
         int flag;
-        if (i == CALLS) {       /* one for which no receive is posted */
+        if (i == CALLS) { /* one for which no receive is posted */
             MPI_Isend(out, LARGE, MPI_BYTE, other, 29, MPI_COMM_WORLD, &sent);
             MPI_Barrier(MPI_COMM_WORLD);
         }
@@ -464,8 +468,7 @@ static void posted(void)
         MPI_Test(&request[i * 7 % N], &flag, MPI_STATUS_IGNORE);
         CHECK(!flag, "nobody has sent this");
     }
-    MPI_Recv(in, LARGE, MPI_BYTE, other, 29, MPI_COMM_WORLD,
-             MPI_STATUS_IGNORE);
+    MPI_Recv(in, LARGE, MPI_BYTE, other, 29, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     MPI_Wait(&sent, MPI_STATUS_IGNORE);
     MPI_Barrier(MPI_COMM_WORLD);
     /* Each gets its message, whatever else was received before. */
@@ -496,10 +499,11 @@ int main(int argc, char **argv)
         const char *name;
         void (*run)(void);
     } cases[] = {
-        {"cancelled", cancelled}, {"freed", freed}, {"truncated", truncated},
-        {"persistent", persistent}, {"matched", matched}, {"failed", failed},
-        {"gone_on", gone_on},
-        {"cut", cut}, {"tags", tags}, {"posted", posted},
+        {"cancelled", cancelled}, {"freed", freed},
+        {"truncated", truncated}, {"persistent", persistent},
+        {"matched", matched},     {"failed", failed},
+        {"gone_on", gone_on},     {"cut", cut},
+        {"tags", tags},           {"posted", posted},
     };
     alarm(100);
     test_start(&argc, &argv);

@@ -33,39 +33,38 @@
 #define CIRCLES_MAX 12
 #define ITEMS_MAX 24
 #define THREADS_MAX 4
-#define TAG_ALONE 1000          /* tags of one message only begin here   */
-#define TAGS_ALONE 5000         /* so many for each thread               */
-#define TAG_NOBODY 30000        /* no rank sends with these              */
+#define TAG_ALONE 1000   /* tags of one message only begin here */
+#define TAGS_ALONE 5000  /* so many for each thread */
+#define TAG_NOBODY 30000 /* no rank sends with these */
 
 /* A communicator, or one direction of one between two groups. */
 typedef struct {
-    MPI_Comm comm;              /* MPI_COMM_NULL where left out          */
+    MPI_Comm comm; /* MPI_COMM_NULL where left out */
     const char *name;
     int senders, receivers;
-    int from[MEMBERS_MAX], to[MEMBERS_MAX];     /* ranks in the world    */
-    int as_sender, as_receiver;                 /* mine, or -1           */
-    bool between;               /* two groups                            */
-    bool crowded;               /* several threads use it                */
+    int from[MEMBERS_MAX], to[MEMBERS_MAX]; /* ranks in the world */
+    int as_sender, as_receiver;             /* mine, or -1 */
+    bool between;                           /* two groups */
+    bool crowded;                           /* several threads use it */
     bool mine_to_free;
 } circle_t;
 
 enum { WALK, FLOCK, WILD, READY, PERSISTENT, SHAPES };
-static const char *const shape_names[SHAPES] = {
-    "walk", "flock", "wild", "ready", "persistent"
-};
+static const char *const shape_names[SHAPES] = {"walk", "flock", "wild",
+                                                "ready", "persistent"};
 
 /* A message, from the first rank of the list to the second, or a ring of
  * exchanges. */
 typedef struct {
     bool ring, chain;
     circle_t *circle;
-    int n, who[4];              /* ranks in the circle                   */
+    int n, who[4]; /* ranks in the circle */
     int tag;
-    bool alone;                 /* no other message has the tag          */
-    bool let_go;                /* the sender frees its request          */
+    bool alone;  /* no other message has the tag */
+    bool let_go; /* the sender frees its request */
     const element_t *element;
-    size_t k;                   /* elements                              */
-    int grain;                  /* which k is a multiple of              */
+    size_t k;  /* elements */
+    int grain; /* which k is a multiple of */
     uint64_t key;
 } item_t;
 
@@ -73,7 +72,7 @@ typedef struct {
     long index;
     uint64_t key;
     int shape, times;
-    bool fence;                 /* a barrier at the end                  */
+    bool fence; /* a barrier at the end */
     int items;
     item_t item[ITEMS_MAX];
 } plan_t;
@@ -81,25 +80,20 @@ typedef struct {
 /* Bytes of a message: any size, and the ones where things change. */
 static size_t draw_bytes(rng_t *r, size_t max)
 {
-    static const size_t edges[] = { 192, 256, 1000, 4096, 8192, 16384, 32768,
-                                    65536, 131072 };
+    static const size_t edges[] = {192,   256,   1000,  4096,  8192,
+                                   16384, 32768, 65536, 131072};
     size_t n;
     switch (rng_below(r, 8)) {
-    case 0: case 1:
-        n = 192;
-        break;
-    case 2:
-        n = 184 + rng_below(r, 17);
-        break;
-    case 3: case 4:
+    case 0:
+    case 1: n = 192; break;
+    case 2: n = 184 + rng_below(r, 17); break;
+    case 3:
+    case 4:
         n = edges[rng_below(r, rng_one_in(r, 3) ? LENGTH(edges) : 5)];
         n += rng_one_in(r, 2) ? 0 : rng_below(r, 33) - 16;
         break;
-    case 5:
-        n = rng_size(r, rng_one_in(r, 6) ? max : 32768);
-        break;
-    default:
-        n = rng_size(r, 2048);
+    case 5: n = rng_size(r, rng_one_in(r, 6) ? max : 32768); break;
+    default: n = rng_size(r, 2048);
     }
     return n > max ? max : n;
 }
@@ -117,11 +111,11 @@ static size_t draw_count(rng_t *r, const element_t *e, size_t max)
 
 static void draw_message(rng_t *r, item_t *m, size_t max)
 {
-    static const int grains[] = { 1, 2, 3, 4, 6, 8, 12, 24, 64, 100 };
+    static const int grains[] = {1, 2, 3, 4, 6, 8, 12, 24, 64, 100};
     /* Mostly the types that most programs use. */
-    m->element = &elements[rng_one_in(r, 3) ? rng_below(r, (size_t)
-                                                        element_count)
-                                            : rng_below(r, 4)];
+    m->element = &elements[rng_one_in(r, 3)
+                               ? rng_below(r, (size_t)element_count)
+                               : rng_below(r, 4)];
     m->k = draw_count(r, m->element, max);
     m->grain = grains[rng_below(r, LENGTH(grains))];
     if (m->k >= 2 * (size_t)m->grain && rng_one_in(r, 2))
@@ -139,9 +133,9 @@ static void draw_plan(plan_t *p, uint64_t seed, int thread, long index,
     p->key = key2(seed, key2((uint64_t)thread, (uint64_t)index));
     p->index = index;
     rng_t r = rng_from(p->key);
-    static const int shapes[] = { WALK, WALK, WALK, WALK, WALK, WALK, FLOCK,
-                                  FLOCK, FLOCK, WILD, WILD, READY,
-                                  PERSISTENT };
+    static const int shapes[] = {WALK, WALK,  WALK,      WALK,  WALK,
+                                 WALK, FLOCK, FLOCK,     FLOCK, WILD,
+                                 WILD, READY, PERSISTENT};
     p->shape = shapes[rng_below(&r, LENGTH(shapes))];
     if (only_shape >= 0)
         p->shape = only_shape;
@@ -152,7 +146,7 @@ static void draw_plan(plan_t *p, uint64_t seed, int thread, long index,
     bool stream = rng_one_in(&r, 4), tags_alone = rng_one_in(&r, 3);
     for (int i = 0; i < p->items; i++) {
         item_t *m = &p->item[i];
-        *m = (item_t){ .n = 2, .key = rng_next(&r) };
+        *m = (item_t){.n = 2, .key = rng_next(&r)};
         if (i > 0 && stream && !rng_one_in(&r, 8)) {
             /* One more of the same, perhaps of another size. */
             uint64_t key = m->key;
@@ -178,8 +172,8 @@ static void draw_plan(plan_t *p, uint64_t seed, int thread, long index,
             if (m->ring) {
                 int order[MEMBERS_MAX];
                 shuffle(&r, order, c->senders);
-                m->n = 1 + (int)rng_below(&r, c->senders < 4
-                                                  ? (size_t)c->senders : 4);
+                m->n = 1 + (int)rng_below(
+                               &r, c->senders < 4 ? (size_t)c->senders : 4);
                 for (int j = 0; j < m->n; j++)
                     m->who[j] = order[j];
                 m->chain = rng_one_in(&r, 4);

@@ -30,10 +30,10 @@ static int below(uint64_t *state, int n)
 }
 
 typedef struct {
-    int comm, from, to, tag;        /* ranks in that communicator */
-    int parts[2], count[2];         /* of the sender, of the receiver */
+    int comm, from, to, tag; /* ranks in that communicator */
+    int parts[2], count[2];  /* of the sender, of the receiver */
     int gaps[2];
-    int mine;                       /* 0: this rank sends; 1: receives; -1 */
+    int mine; /* 0: this rank sends; 1: receives; -1 */
     MPI_Datatype type;
     int *buffer;
     MPI_Request request;
@@ -97,7 +97,8 @@ static void initialize(message_t *m)
         m->type = pair;
     }
     m->buffer = bytes <= sizeof fixed[0] && below(&own_state, 2)
-        ? fixed[m - all] : malloc(bytes);
+                    ? fixed[m - all]
+                    : malloc(bytes);
     for (size_t i = 0; i < bytes / sizeof(int); i++)
         m->buffer[i] = -1;
     if (m->mine == 0)
@@ -107,9 +108,9 @@ static void initialize(message_t *m)
         MPI_Precv_init(m->buffer, m->parts[1], m->count[1], m->type, m->from,
                        m->tag, comms[m->comm], MPI_INFO_NULL, &m->request);
     if (m->type != MPI_INT && below(&own_state, 2))
-        MPI_Type_free(&m->type);    /* the request keeps it */
+        MPI_Type_free(&m->type); /* the request keeps it */
     if (m->buffer == fixed[m - all])
-        m->done = 2;                /* for the end: not to be freed */
+        m->done = 2; /* for the end: not to be freed */
 }
 
 static void get_ready(message_t *m, int round, int index, int start)
@@ -145,8 +146,8 @@ static void check(const message_t *m, int round, int index, int start,
     for (int e = first; e < first + count; e++)
         if (*place(m, e) != value(round, index, start, e)) {
             printf("rank %d, round %d, start %d, message %d, element %d of "
-                   "%d: wrong %s\n", me, round, start, index, e, elements(m),
-                   when);
+                   "%d: wrong %s\n",
+                   me, round, start, index, e, elements(m), when);
             wrong = 1;
             return;
         }
@@ -165,8 +166,8 @@ static void check_status(const message_t *m, const MPI_Status *s)
     MPI_Get_elements_x(s, MPI_BYTE, &bytes);
     MPI_Test_cancelled(s, &cancelled);
     if (m->mine == 1 && (s->MPI_SOURCE != m->from || s->MPI_TAG != m->tag)) {
-        printf("rank %d: a status says source %d, tag %d\n", me,
-               s->MPI_SOURCE, s->MPI_TAG);
+        printf("rank %d: a status says source %d, tag %d\n", me, s->MPI_SOURCE,
+               s->MPI_TAG);
         wrong = 1;
     }
     if (m->mine == 1 && bytes != (MPI_Count)sizeof(int) * elements(m)) {

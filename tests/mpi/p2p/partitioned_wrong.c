@@ -20,7 +20,8 @@ static const char *name_of(int code)
     return class == MPI_SUCCESS       ? "none"
            : class == MPI_ERR_ARG     ? "argument"
            : class == MPI_ERR_REQUEST ? "request"
-           : class == MPI_ERR_OTHER   ? "other" : "another";
+           : class == MPI_ERR_OTHER   ? "other"
+                                      : "another";
 }
 
 static void handle(MPI_Comm *comm, int *code, ...)
@@ -87,7 +88,7 @@ int main(int argc, char **argv)
         MPI_Precv_init(at, PARTS, EACH, MPI_INT, 0, 0, MPI_COMM_WORLD,
                        MPI_INFO_NULL, &request);
     if (world_rank == 0)
-        TRY(MPI_Pready(0, request));        /* it is not started */
+        TRY(MPI_Pready(0, request)); /* it is not started */
     for (int i = 0; i < PARTS * EACH; i++)
         at[i] = world_rank ? -1 : i;
     MPI_Start(&request);

@@ -49,10 +49,10 @@ static bool lets_go(const player_t *y, const item_t *m)
 
 static int draw_send_mode(player_t *y, const item_t *m, bool may_block)
 {
-    static const int any[] = { SEND, SEND, SEND, SSEND, BSEND, ISEND, ISEND,
-                               ISEND, ISSEND, IBSEND, SEND_INIT, SSEND_INIT,
-                               BSEND_INIT };
-    static const int ready[] = { RSEND, IRSEND, RSEND_INIT, SEND, ISEND };
+    static const int any[] = {SEND,      SEND,       SEND,      SSEND,  BSEND,
+                              ISEND,     ISEND,      ISEND,     ISSEND, IBSEND,
+                              SEND_INIT, SSEND_INIT, BSEND_INIT};
+    static const int ready[] = {RSEND, IRSEND, RSEND_INIT, SEND, ISEND};
     int shape = y->plan.shape, mode = any[rng_below(&y->r, LENGTH(any))];
     if (shape == READY && rng_one_in(&y->r, 2))
         mode = ready[rng_below(&y->r, LENGTH(ready))];
@@ -83,10 +83,10 @@ static int draw_send_mode(player_t *y, const item_t *m, bool may_block)
 
 static int draw_receive_mode(player_t *y)
 {
-    static const int any[] = { RECV, RECV, RECV, IRECV, IRECV, IRECV, IRECV,
-                               RECV_INIT, PROBE_RECV, IPROBE_RECV,
-                               MPROBE_MRECV, IMPROBE_MRECV, MPROBE_IMRECV,
-                               IMPROBE_IMRECV };
+    static const int any[] = {
+        RECV,         RECV,          RECV,          IRECV,         IRECV,
+        IRECV,        IRECV,         RECV_INIT,     PROBE_RECV,    IPROBE_RECV,
+        MPROBE_MRECV, IMPROBE_MRECV, MPROBE_IMRECV, IMPROBE_IMRECV};
     int shape = y->plan.shape, mode = any[rng_below(&y->r, LENGTH(any))];
     if (!has("probe") && mode >= PROBE_RECV && mode <= IMPROBE_IMRECV)
         mode = RECV;
@@ -97,7 +97,10 @@ static int draw_receive_mode(player_t *y)
     return shape == PERSISTENT ? RECV_INIT : mode;
 }
 
-static bool waits(int receive_mode) { return receive_mode < IRECV; }
+static bool waits(int receive_mode)
+{
+    return receive_mode < IRECV;
+}
 
 static bool i_send(const item_t *m)
 {
@@ -140,8 +143,8 @@ static op_t *receive_item(player_t *y, int i, int mode)
 
 static void exchange_item(player_t *y, int i)
 {
-    static const int ways[] = { SENDRECV, SENDRECV, REPLACE, ISENDRECV,
-                                IREPLACE, IRECV };
+    static const int ways[] = {SENDRECV,  SENDRECV, REPLACE,
+                               ISENDRECV, IREPLACE, IRECV};
     const item_t *m = &y->plan.item[i];
     int at = 0, me = m->circle->as_sender;
     while (at < m->n && m->who[at] != me)
@@ -173,7 +176,7 @@ static void exchange_item(player_t *y, int i)
         op_receives(y, o, m, at, m->k);
     if (source != MPI_PROC_NULL)
         op_opens(y, o, m);
-    if (mode == IRECV) {            /* by hand */
+    if (mode == IRECV) { /* by hand */
         op_receive(y, o);
         op_t *s = op_new(y, i, rng_one_in(&y->r, 2) ? SEND : ISEND);
         s->dest = dest;
@@ -192,7 +195,7 @@ static void exchange_item(player_t *y, int i)
 static void walk(player_t *y)
 {
     plan_t *p = &y->plan;
-    int mode[ITEMS_MAX], posted = 0;        /* receives posted: [0, posted) */
+    int mode[ITEMS_MAX], posted = 0; /* receives posted: [0, posted) */
     for (int i = 0; i < p->items; i++)
         mode[i] = draw_receive_mode(y);
     for (int i = 0; i < p->items; i++) {
@@ -213,7 +216,7 @@ static void walk(player_t *y)
         extras_begin(y, i);
         bool receives = i_receive(m) && posted <= i, sent = false;
         if (i_send(m) && receives && waits(mode[i])) {
-            op_start(y, send_item(y, i, false));        /* to itself */
+            op_start(y, send_item(y, i, false)); /* to itself */
             sent = true;
         }
         if (receives)
@@ -260,7 +263,7 @@ static void flock(player_t *y)
 static void wild_ends(player_t *y)
 {
     plan_t *p = &y->plan;
-    bool taken[ITEMS_MAX] = { false };
+    bool taken[ITEMS_MAX] = {false};
     for (int i = 0; i < y->ops; i++) {
         op_t *o = &y->op[i];
         int j = 0;
@@ -372,7 +375,7 @@ static void play(player_t *y, long index)
         finish(y);
     if (p->shape == WILD)
         wild_ends(y);
-    if (y->buffered) {              /* until all of it has gone */
+    if (y->buffered) { /* until all of it has gone */
         void *at;
         int n;
         MPI_Buffer_detach(&at, &n);
@@ -382,7 +385,7 @@ static void play(player_t *y, long index)
         MPI_Barrier(y->own);
     for (int i = 0; i < y->ops; i++)
         if (y->op[i].sends && !y->op[i].receives && !y->op[i].ended)
-            op_check(y, &y->op[i]);         /* its request was let go */
+            op_check(y, &y->op[i]); /* its request was let go */
     if (p->shape != PERSISTENT)
         write_log(y);
     for (int i = 0; i < y->ops; i++)
@@ -405,8 +408,8 @@ static void *player(void *argument)
 static circle_t *circle_new(player_t *y, MPI_Comm comm, const char *name)
 {
     circle_t *c = &y->circle[y->circles++];
-    *c = (circle_t){ .comm = comm, .name = name, .as_sender = -1,
-                     .as_receiver = -1 };
+    *c = (circle_t){
+        .comm = comm, .name = name, .as_sender = -1, .as_receiver = -1};
     if (comm != MPI_COMM_NULL)
         MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
     return c;
@@ -483,10 +486,12 @@ static void player_make(player_t *y, int thread)
         MPI_Intercomm_create(side, 0, MPI_COMM_WORLD, lower ? half : 0, 29,
                              &between);
         for (int way = 0; way < 2; way++) {
-            c = circle_new(y, between, way ? "from upper to lower"
-                                           : "from lower to upper");
-            *c = (circle_t){ .comm = between, .name = c->name,
-                             .between = true, .mine_to_free = way == 0 };
+            c = circle_new(y, between,
+                           way ? "from upper to lower" : "from lower to upper");
+            *c = (circle_t){.comm = between,
+                            .name = c->name,
+                            .between = true,
+                            .mine_to_free = way == 0};
             c->senders = way ? n - half : half;
             c->receivers = n - c->senders;
             for (int i = 0; i < c->senders; i++)
@@ -536,8 +541,8 @@ int main(int argc, char **argv)
     for (int i = 1; i + 1 < argc; i++)
         if (!strcmp(argv[i], "--threads"))
             thread_count = atoi(argv[i + 1]);
-    MPI_Init_thread(&argc, &argv, thread_count > 1 ? MPI_THREAD_MULTIPLE
-                                                   : MPI_THREAD_SINGLE,
+    MPI_Init_thread(&argc, &argv,
+                    thread_count > 1 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE,
                     &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
     MPI_Comm_size(MPI_COMM_WORLD, &world_size);

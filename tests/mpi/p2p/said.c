@@ -19,7 +19,7 @@
 
 typedef struct {
     const char *name, *flag;
-    int advice;                     /* -1: mlock */
+    int advice; /* -1: mlock */
 } kind_t;
 
 static const kind_t kinds[] = {
@@ -36,11 +36,10 @@ static void exchange(char *buffer, int turns)
         char key = (char)(i * 7 + 1);
         if (world_rank == i % 2) {
             memset(buffer, key, SIZE);
-            MPI_Send(buffer, SIZE, MPI_BYTE, 1 - world_rank, i,
-                     MPI_COMM_WORLD);
+            MPI_Send(buffer, SIZE, MPI_BYTE, 1 - world_rank, i, MPI_COMM_WORLD);
         } else {
-            MPI_Recv(buffer, SIZE, MPI_BYTE, 1 - world_rank, i,
-                     MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            MPI_Recv(buffer, SIZE, MPI_BYTE, 1 - world_rank, i, MPI_COMM_WORLD,
+                     MPI_STATUS_IGNORE);
             for (size_t k = 0; k < SIZE; k++)
                 CHECK(buffer[k] == key, "message %d: byte %zu", i, k);
         }
@@ -77,7 +76,8 @@ static int child_sees(const char *buffer, char key)
 static void still_said(const kind_t *k, const char *buffer)
 {
     int want = k->advice == MADV_WIPEONFORK ? 1
-               : k->advice == MADV_DONTFORK ? 2 : 0;
+               : k->advice == MADV_DONTFORK ? 2
+                                            : 0;
     if (k->flag)
         CHECK(flagged(buffer, SIZE, k->flag) == SIZE, "%s is lost", k->name);
     int sees = child_sees(buffer, buffer[0]);

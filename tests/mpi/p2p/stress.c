@@ -14,20 +14,20 @@
 #include "mpi/growth.h"
 
 enum {
-    EACH = 32,                  /* messages of a rank in a round            */
-    ROOMS = 16,                 /* receives posted at once                  */
+    EACH = 32,  /* messages of a rank in a round */
+    ROOMS = 16, /* receives posted at once */
     MOST = (1 << 20) + 1,
     RANKS_MAX = 64
 };
 
 /* Where implementations go from one way to another. */
-static const int edges[] = {0, 8, 40, 41, 64, 104, 128, 192, 256, 1000, 1024,
-                            2048, 4096, 8192};
+static const int edges[] = {0,   8,   40,   41,   64,   104,  128,
+                            192, 256, 1000, 1024, 2048, 4096, 8192};
 static const int large[] = {16384, 32768, 65536, 1 << 18, 1 << 20};
 
 typedef struct {
     int to, bytes;
-    size_t from;                /* of the table                             */
+    size_t from; /* of the table */
 } draw_t;
 
 static char *table, *rooms;
@@ -36,8 +36,8 @@ static uint64_t taken[RANKS_MAX];
 
 static draw_t draw(int rank, long round, int i)
 {
-    rng_t r = rng_from(key2(seed, key2((uint64_t)round << 8 | (uint64_t)rank,
-                                       (uint64_t)i)));
+    rng_t r = rng_from(
+        key2(seed, key2((uint64_t)round << 8 | (uint64_t)rank, (uint64_t)i)));
     draw_t d = {.to = (int)rng_below(&r, (size_t)world_size)};
     int beside = (int)rng_below(&r, 3) - 1;
     if (rng_one_in(&r, 100))
@@ -62,8 +62,10 @@ static void check(const char *in, long round, const MPI_Status *status)
     while (d.to != world_rank);
     CHECK(taken[from] <= EACH, "rank %d has sent fewer in round %ld", from,
           round);
-    CHECK(bytes == d.bytes, "a message of rank %d in round %ld has %d bytes, "
-          "and should have %d", from, round, bytes, d.bytes);
+    CHECK(bytes == d.bytes,
+          "a message of rank %d in round %ld has %d bytes, "
+          "and should have %d",
+          from, round, bytes, d.bytes);
     if (memcmp(in, table + d.from, (size_t)bytes))
         fail("a message of %d bytes of rank %d in round %ld is wrong", bytes,
              from, round);
@@ -86,8 +88,8 @@ static void take_late(int tag, long round, rng_t *r)
         while (!flag)
             MPI_Iprobe(MPI_ANY_SOURCE, tag, MPI_COMM_WORLD, &flag, &status);
         MPI_Get_count(&status, MPI_BYTE, &bytes);
-        MPI_Recv(rooms, bytes, MPI_BYTE, status.MPI_SOURCE, tag,
-                 MPI_COMM_WORLD, &status);
+        MPI_Recv(rooms, bytes, MPI_BYTE, status.MPI_SOURCE, tag, MPI_COMM_WORLD,
+                 &status);
     }
     check(rooms, round, &status);
 }
@@ -97,8 +99,8 @@ static int post(int coming, int tag, MPI_Request *request)
 {
     int n = coming < ROOMS ? coming : ROOMS;
     for (int i = 0; i < n; i++)
-        MPI_Irecv(rooms + (size_t)i * MOST, MOST, MPI_BYTE, MPI_ANY_SOURCE,
-                  tag, MPI_COMM_WORLD, &request[i]);
+        MPI_Irecv(rooms + (size_t)i * MOST, MOST, MPI_BYTE, MPI_ANY_SOURCE, tag,
+                  MPI_COMM_WORLD, &request[i]);
     return n;
 }
 
@@ -106,8 +108,8 @@ static void a_round(long round)
 {
     MPI_Request request[ROOMS], out[EACH];
     MPI_Status status[ROOMS];
-    rng_t r = rng_from(key2(seed, key2((uint64_t)round, 77u +
-                                       (unsigned)world_rank)));
+    rng_t r = rng_from(
+        key2(seed, key2((uint64_t)round, 77u + (unsigned)world_rank)));
     int tag = (int)(round % 1000), coming = 0;
     memset(taken, 0, sizeof taken);
     for (int rank = 0; rank < world_size; rank++)
@@ -117,8 +119,8 @@ static void a_round(long round)
     int posted = early ? post(coming, tag, request) : 0;
     for (int i = 0; i < EACH; i++) {
         draw_t d = draw(world_rank, round, i);
-        MPI_Isend(table + d.from, d.bytes, MPI_BYTE, d.to, tag,
-                  MPI_COMM_WORLD, &out[i]);
+        MPI_Isend(table + d.from, d.bytes, MPI_BYTE, d.to, tag, MPI_COMM_WORLD,
+                  &out[i]);
     }
     while (posted || coming) {
         MPI_Waitall(posted, request, status);

@@ -49,8 +49,7 @@ int main(int argc, char **argv)
             MPI_Mprobe(1, 7, MPI_COMM_WORLD, &message, MPI_STATUS_IGNORE);
             MPI_Mrecv(in, n, MPI_CHAR, &message, MPI_STATUS_IGNORE);
         } else if (receives && sends == 0) {
-            MPI_Recv(in, n, MPI_CHAR, 1, 7, MPI_COMM_WORLD,
-                     MPI_STATUS_IGNORE);
+            MPI_Recv(in, n, MPI_CHAR, 1, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         }
         CHECK(!receives || (in[0] == round && in[n - 1] == round),
               "a message of round %d", round);

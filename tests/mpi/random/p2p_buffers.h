@@ -18,14 +18,26 @@
 #define GUARD 64
 #define ROOM_SIZE (768 << 10)
 #define NOTHING PTRDIFF_MIN
-#define PREFIX 192  /* bytes that messages often have in common */
+#define PREFIX 192 /* bytes that messages often have in common */
 
-enum { HEAP, HEAP_ALIGNED, HEAP_MPI, ROOM_STACK, ROOM_STATIC, MAP_OWN,
-       MAP_TOGETHER, READ_ONLY, KINDS };
+enum {
+    HEAP,
+    HEAP_ALIGNED,
+    HEAP_MPI,
+    ROOM_STACK,
+    ROOM_STATIC,
+    MAP_OWN,
+    MAP_TOGETHER,
+    READ_ONLY,
+    KINDS
+};
 
-static char without[256];       /* words: what the program leaves out */
+static char without[256]; /* words: what the program leaves out */
 
-static bool has(const char *word) { return !strstr(without, word); }
+static bool has(const char *word)
+{
+    return !strstr(without, word);
+}
 
 /* Memory that is handed out piece after piece until the round is over. */
 typedef struct {
@@ -35,15 +47,15 @@ typedef struct {
 
 typedef struct {
     layout_t layout;
-    size_t k;                   /* elements that fit                         */
-    ptrdiff_t lo;               /* bytes touched before the user's address   */
-    size_t n;                   /* of the whole, guards included             */
-    char *p;                    /* its first byte                            */
+    size_t k;     /* elements that fit */
+    ptrdiff_t lo; /* bytes touched before the user's address */
+    size_t n;     /* of the whole, guards included */
+    char *p;      /* its first byte */
     int kind;
     void *base;
     size_t mapped;
     uint64_t key;
-    void *user;                 /* the argument                              */
+    void *user; /* the argument */
 } buffer_t;
 
 /* Scratch memory that grows; one set for each thread. */
@@ -93,7 +105,7 @@ static void *memory(rng_t *r, buffer_t *b, room_t rooms[2], size_t need)
 {
     void *at = NULL;
     if (b->kind >= MAP_OWN && !rng_one_in(r, 4))
-        b->kind = HEAP;                     /* mapping is slow */
+        b->kind = HEAP; /* mapping is slow */
     if (b->kind == ROOM_STACK || b->kind == ROOM_STATIC) {
         room_t *room = &rooms[b->kind == ROOM_STATIC];
         if (room->base && room->used + need <= ROOM_SIZE) {
@@ -104,8 +116,7 @@ static void *memory(rng_t *r, buffer_t *b, room_t rooms[2], size_t need)
         b->kind = HEAP;
     }
     switch (b->kind) {
-    case HEAP:
-        return malloc(need);
+    case HEAP: return malloc(need);
     case HEAP_ALIGNED:
         return posix_memalign(&at, (size_t)64 << rng_below(r, 8), need) ? NULL
                                                                         : at;
@@ -127,7 +138,7 @@ static buffer_t buffer_make(rng_t *r, room_t rooms[2], const element_t *e,
                             size_t k, int grain, bool message, bool written,
                             uint64_t key)
 {
-    buffer_t b = { .k = k, .key = rng_next(r) };
+    buffer_t b = {.k = k, .key = rng_next(r)};
     ptrdiff_t hi;
     if (has("derived") && grain > 0)
         b.layout = layout_random(r, e, (int)k, grain, 1, 0);
@@ -147,7 +158,7 @@ static buffer_t buffer_make(rng_t *r, room_t rooms[2], const element_t *e,
     if (b.kind == READ_ONLY)
         mprotect(b.base, b.mapped, PROT_READ);
     if (k == 0 && rng_one_in(r, 3))
-        b.user = NULL;                      /* nothing there, no address */
+        b.user = NULL; /* nothing there, no address */
     return b;
 }
 
@@ -192,15 +203,12 @@ static ptrdiff_t buffer_wrong(buffer_t *b, bool message, bool received,
 static void buffer_drop(buffer_t *b)
 {
     switch (b->kind) {
-    case HEAP: case HEAP_ALIGNED:
-        free(b->base);
-        break;
-    case HEAP_MPI:
-        MPI_Free_mem(b->base);
-        break;
-    case MAP_OWN: case MAP_TOGETHER: case READ_ONLY:
-        munmap(b->base, b->mapped);
-        break;
+    case HEAP:
+    case HEAP_ALIGNED: free(b->base); break;
+    case HEAP_MPI: MPI_Free_mem(b->base); break;
+    case MAP_OWN:
+    case MAP_TOGETHER:
+    case READ_ONLY: munmap(b->base, b->mapped); break;
     }
     layout_drop(&b->layout);
     b->p = NULL;

@@ -16,7 +16,7 @@
 typedef struct {
     MPI_Comm comm;
     int size, rank;
-    int *member;        /* rank in the communicator -> rank in the world */
+    int *member; /* rank in the communicator -> rank in the world */
     const char *made_by;
 } slot_t;
 
@@ -61,8 +61,9 @@ static void slot_free(slot_t *s)
 static MPI_Comm merged_from_two(const slot_t *parent, uint64_t key)
 {
     MPI_Comm half, inter, made;
-    int side = parent->rank < 2 ? parent->rank
-               : (int)(key2(key, 99u + (uint64_t)parent->rank) & 1);
+    int side = parent->rank < 2
+                   ? parent->rank
+                   : (int)(key2(key, 99u + (uint64_t)parent->rank) & 1);
     MPI_Comm_split(parent->comm, side, parent->rank, &half);
     MPI_Intercomm_create(half, 0, parent->comm, !side, 29, &inter);
     MPI_Intercomm_merge(inter, key >> 1 & 1 ? side : !side, &made);
@@ -99,8 +100,8 @@ static void slot_make(rng_t *r, slot_t *s)
     }
     case 2:
         made_by = "split, some left out";
-        MPI_Comm_split(parent->comm, own % 4 ? 0 : MPI_UNDEFINED,
-                       -parent->rank, &made);
+        MPI_Comm_split(parent->comm, own % 4 ? 0 : MPI_UNDEFINED, -parent->rank,
+                       &made);
         break;
     case 3:
         made_by = "reversed";
@@ -111,7 +112,8 @@ static void slot_make(rng_t *r, slot_t *s)
         MPI_Comm_split_type(parent->comm, MPI_COMM_TYPE_SHARED, 0,
                             MPI_INFO_NULL, &made);
         break;
-    case 5: case 6: {
+    case 5:
+    case 6: {
         /* A group of some ranks in an order of its own. */
         int n = 0, *take = malloc((size_t)parent->size * sizeof(int));
         for (int i = 0; i < parent->size; i++)
@@ -142,10 +144,9 @@ static void slot_make(rng_t *r, slot_t *s)
     }
     case 7: {
         made_by = "cart";
-        int dims[2] = { 0, 0 }, periods[2] = { 1, 0 };
+        int dims[2] = {0, 0}, periods[2] = {1, 0};
         MPI_Dims_create(parent->size, 2, dims);
-        MPI_Cart_create(parent->comm, 2, dims, periods, (int)(key & 1),
-                        &made);
+        MPI_Cart_create(parent->comm, 2, dims, periods, (int)(key & 1), &made);
         break;
     }
     case 8: {

@@ -66,10 +66,10 @@ static MPI_Aint *as_addresses(const MPI_Count *wide, int n)
 }
 
 #if HAVE_LARGE_COUNT
-#define IF_LARGE(call)                                                      \
-    if (large) {                                                            \
-        call;                                                               \
-        return type;                                                        \
+#define IF_LARGE(call) \
+    if (large) {       \
+        call;          \
+        return type;   \
     }
 #else
 #define IF_LARGE(call) (void)large;
@@ -175,8 +175,8 @@ static MPI_Datatype make_subarray(bool large, int dims, const MPI_Count *full,
                                   int order, MPI_Datatype old)
 {
     MPI_Datatype type;
-    IF_LARGE(MPI_Type_create_subarray_c(dims, full, sub, start, order, old,
-                                        &type))
+    IF_LARGE(
+        MPI_Type_create_subarray_c(dims, full, sub, start, order, old, &type))
     int *f = narrowed(full, dims), *s = narrowed(sub, dims),
         *b = narrowed(start, dims);
     MPI_Type_create_subarray(dims, f, s, b, order, old, &type);
@@ -203,10 +203,23 @@ static MPI_Datatype make_darray(bool large, int size, int rank, int dims,
 
 /* The constructors ------------------------------------------------------- */
 
-enum { CONTIGUOUS, VECTOR, HVECTOR, BLOCKS, BLOCKS_2, BLOCKS_3, INDEXED_BLOCK,
-       SUBARRAY, DUP, LAYOUT_CONSTRUCTORS,      /* enough for collectives */
-       HINDEXED_BLOCK = LAYOUT_CONSTRUCTORS, STRIDES, ARRAY, DARRAY,
-       CONSTRUCTORS };
+enum {
+    CONTIGUOUS,
+    VECTOR,
+    HVECTOR,
+    BLOCKS,
+    BLOCKS_2,
+    BLOCKS_3,
+    INDEXED_BLOCK,
+    SUBARRAY,
+    DUP,
+    LAYOUT_CONSTRUCTORS, /* enough for collectives */
+    HINDEXED_BLOCK = LAYOUT_CONSTRUCTORS,
+    STRIDES,
+    ARRAY,
+    DARRAY,
+    CONSTRUCTORS
+};
 
 #define DIMS_MAX 4
 
@@ -225,13 +238,13 @@ static int draw_dims(rng_t *r, int n, MPI_Count *size)
 
 /* Where the items of an array lie, whose sizes are `full`: the item with the
  * indices index[d][0 ..], in the order of the type map. */
-static void array_places(int dims, const MPI_Count *full,
-                         const MPI_Count *sub, MPI_Count *const *index,
-                         bool fortran, ptrdiff_t x, int n, ptrdiff_t *at)
+static void array_places(int dims, const MPI_Count *full, const MPI_Count *sub,
+                         MPI_Count *const *index, bool fortran, ptrdiff_t x,
+                         int n, ptrdiff_t *at)
 {
     for (int i = 0; i < n; i++) {
         ptrdiff_t place = 0, step = 1, rest = i;
-        for (int k = 0; k < dims; k++) {        /* the fastest one first */
+        for (int k = 0; k < dims; k++) { /* the fastest one first */
             int d = fortran ? k : dims - 1 - k;
             place += (ptrdiff_t)index[d][rest % sub[d]] * step;
             rest /= sub[d];
@@ -284,11 +297,11 @@ static MPI_Datatype construct_darray(rng_t *r, bool large, MPI_Datatype inner,
             me = 0;
             full[d] = mine;
             break;
-        case 1:             /* the same for everybody */
+        case 1: /* the same for everybody */
             how[d] = MPI_DISTRIBUTE_BLOCK;
             full[d] = (MPI_Count)p * mine;
             break;
-        case 2:             /* ours may be the last, and shorter */
+        case 2: /* ours may be the last, and shorter */
             how[d] = MPI_DISTRIBUTE_BLOCK;
             b = mine + (int)rng_below(r, 3);
             chunk[d] = b;
@@ -301,7 +314,7 @@ static MPI_Datatype construct_darray(rng_t *r, bool large, MPI_Datatype inner,
                 chunk[d] = b;
             int turns = mine / b, rest = mine % b;
             full[d] = ((MPI_Count)turns * p + me) * b + rest;
-            if (!rest)      /* up to our next turn */
+            if (!rest) /* up to our next turn */
                 full[d] -= (MPI_Count)rng_below(r, (size_t)((p - 1) * b + 1));
         }
         }
@@ -311,7 +324,7 @@ static MPI_Datatype construct_darray(rng_t *r, bool large, MPI_Datatype inner,
                                  : (MPI_Count)me * b + i;
         grid[d] = p;
         size *= p;
-        rank = rank * p + me;       /* in C's order, whatever the array's */
+        rank = rank * p + me; /* in C's order, whatever the array's */
     }
     array_places(dims, full, sub, index, fortran, x, n, at);
     for (int d = 0; d < dims; d++)
@@ -327,7 +340,7 @@ static MPI_Datatype construct_blocks(rng_t *r, bool large, MPI_Datatype inner,
 {
     int *len = malloc(2 * ((size_t)n + 64) * sizeof *len);
     int blocks = cut(r, n, len);
-    while (blocks > 2 * n + 32) {       /* too many empty ones */
+    while (blocks > 2 * n + 32) { /* too many empty ones */
         rng_next(r);
         blocks = cut(r, n, len);
     }
@@ -340,7 +353,7 @@ static MPI_Datatype construct_blocks(rng_t *r, bool large, MPI_Datatype inner,
     if (rng_one_in(r, 2))
         for (int i = 0; i < blocks; i++)
             order[i] = i;
-    int kind = (int)rng_below(r, 3);    /* indexed, hindexed, struct */
+    int kind = (int)rng_below(r, 3); /* indexed, hindexed, struct */
     ptrdiff_t position = rng_one_in(r, 4) ? -3 * x : 0;
     for (int k = 0; k < blocks; k++) {
         int b = order[k];
@@ -376,9 +389,8 @@ static MPI_Datatype construct_blocks(rng_t *r, bool large, MPI_Datatype inner,
 
 /* n items of `inner`, x bytes apart when they lie one after the other, by the
  * constructor `how`. Displacements in bytes are multiples of `unit`. */
-static MPI_Datatype construct(rng_t *r, int how, bool large,
-                              MPI_Datatype inner, int n, ptrdiff_t x,
-                              ptrdiff_t unit, ptrdiff_t *at,
+static MPI_Datatype construct(rng_t *r, int how, bool large, MPI_Datatype inner,
+                              int n, ptrdiff_t x, ptrdiff_t unit, ptrdiff_t *at,
                               const char **made_by)
 {
     MPI_Datatype type;
@@ -405,9 +417,12 @@ static MPI_Datatype construct(rng_t *r, int how, bool large,
             at[i] = i / block * stride + i % block * x;
         return make_hvector(large, n / block, block, stride, inner);
     }
-    case BLOCKS: case BLOCKS_2: case BLOCKS_3:
+    case BLOCKS:
+    case BLOCKS_2:
+    case BLOCKS_3:
         return construct_blocks(r, large, inner, n, x, unit, at, made_by);
-    case INDEXED_BLOCK: case HINDEXED_BLOCK: {
+    case INDEXED_BLOCK:
+    case HINDEXED_BLOCK: {
         bool bytes = how == HINDEXED_BLOCK;
         *made_by = bytes ? "hindexed_block" : "indexed_block";
         int block = divisor(r, n), blocks = n / block;
@@ -427,26 +442,27 @@ static MPI_Datatype construct(rng_t *r, int how, bool large,
         free(index);
         return type;
     }
-    case SUBARRAY: {                /* of two dimensions */
+    case SUBARRAY: { /* of two dimensions */
         *made_by = "subarray";
         int columns = divisor(r, n), rows = n / columns;
-        MPI_Count start[2] = { (int)rng_below(r, 3), (int)rng_below(r, 3) };
-        MPI_Count sub[2] = { rows, columns };
-        MPI_Count full[2] = { rows + start[0] + (int)rng_below(r, 2),
-                              columns + start[1] + (int)rng_below(r, 2) };
+        MPI_Count start[2] = {(int)rng_below(r, 3), (int)rng_below(r, 3)};
+        MPI_Count sub[2] = {rows, columns};
+        MPI_Count full[2] = {rows + start[0] + (int)rng_below(r, 2),
+                             columns + start[1] + (int)rng_below(r, 2)};
         bool fortran = rng_one_in(r, 2);
-        MPI_Count f_start[2] = { start[1], start[0] };
-        MPI_Count f_sub[2] = { columns, rows };
-        MPI_Count f_full[2] = { full[1], full[0] };
+        MPI_Count f_start[2] = {start[1], start[0]};
+        MPI_Count f_sub[2] = {columns, rows};
+        MPI_Count f_full[2] = {full[1], full[0]};
         for (int i = 0; i < n; i++)
             at[i] = (ptrdiff_t)((i / columns + start[0]) * full[1] +
-                                i % columns + start[1]) * x;
+                                i % columns + start[1]) *
+                    x;
         if (fortran)
             return make_subarray(large, 2, f_full, f_sub, f_start,
                                  MPI_ORDER_FORTRAN, inner);
         return make_subarray(large, 2, full, sub, start, MPI_ORDER_C, inner);
     }
-    case STRIDES: {     /* backwards, and over itself: for senders */
+    case STRIDES: { /* backwards, and over itself: for senders */
         *made_by = "vector";
         int block = divisor(r, n);
         int stride = (int)rng_below(r, (size_t)block + 4);

@@ -16,14 +16,42 @@
 #include "mpi/test.h"
 #include <complex.h>
 
-enum { MAX, MIN, SUM, PROD, LAND, LOR, LXOR, BAND, BOR, BXOR, MAXLOC, MINLOC,
-       MODADD, MODADD_LARGE, AFFINE, MATRIX, OPS };
-
-static const char *const op_names[OPS] = {
-    "MAX", "MIN", "SUM", "PROD", "LAND", "LOR", "LXOR", "BAND", "BOR", "BXOR",
-    "MAXLOC", "MINLOC", "user modular sum", "user modular sum (large)",
-    "user affine maps", "user matrices"
+enum {
+    MAX,
+    MIN,
+    SUM,
+    PROD,
+    LAND,
+    LOR,
+    LXOR,
+    BAND,
+    BOR,
+    BXOR,
+    MAXLOC,
+    MINLOC,
+    MODADD,
+    MODADD_LARGE,
+    AFFINE,
+    MATRIX,
+    OPS
 };
+
+static const char *const op_names[OPS] = {"MAX",
+                                          "MIN",
+                                          "SUM",
+                                          "PROD",
+                                          "LAND",
+                                          "LOR",
+                                          "LXOR",
+                                          "BAND",
+                                          "BOR",
+                                          "BXOR",
+                                          "MAXLOC",
+                                          "MINLOC",
+                                          "user modular sum",
+                                          "user modular sum (large)",
+                                          "user affine maps",
+                                          "user matrices"};
 static MPI_Op ops[OPS];
 
 #define ARITHMETIC (1u << MAX | 1u << MIN | 1u << SUM | 1u << PROD)
@@ -41,14 +69,14 @@ typedef struct {
 typedef struct element {
     const char *name;
     MPI_Datatype type;
-    ptrdiff_t lb;           /* MPI's lower bound                           */
-    ptrdiff_t extent;       /* MPI's extent                                */
-    size_t packed;          /* bytes in our packed form: a C object        */
+    ptrdiff_t lb;     /* MPI's lower bound */
+    ptrdiff_t extent; /* MPI's extent */
+    size_t packed;    /* bytes in our packed form: a C object */
     size_t align;
     int stretches;
     stretch_t stretch[4];
-    bool loose;             /* its gaps may be written or not (padding)    */
-    unsigned ops;           /* which reductions it takes                   */
+    bool loose;   /* its gaps may be written or not (padding) */
+    unsigned ops; /* which reductions it takes */
     bool derived;
     /* Turn random bytes into values that suit the operation. */
     void (*tame)(int op, void *data, size_t n);
@@ -59,42 +87,71 @@ typedef struct element {
 #define ELEMENTS_MAX 96
 static element_t elements[ELEMENTS_MAX];
 static int element_count;
-static bool elements_move_only;     /* set it before, to need no reductions */
+static bool elements_move_only; /* set it before, to need no reductions */
 
 /* The C arithmetic ------------------------------------------------------ */
 
-#define EACH(expression)                                                    \
-    for (size_t i = 0; i < n; i++)                                          \
-        a[i] = expression
+#define EACH(expression)           \
+    for (size_t i = 0; i < n; i++) \
+    a[i] = expression
 
 /* Whole numbers, computed without sign where the sign does not matter so
  * that overflow wraps; but sums of small ones stay small, because Open MPI's
  * vector kernels saturate where its scalar ones wrap. */
-#define DEFINE_WHOLE(name, type, unsigned_type)                             \
-    static void tame_##name(int op, void *data, size_t n)                   \
-    {                                                                       \
-        type *a = data;                                                     \
-        if (op == SUM && sizeof(type) <= 2)                                 \
-            EACH((type)(a[i] / 16));                                        \
-    }                                                                       \
-    static void fold_##name(int op, void *left, const void *right, size_t n) \
-    {                                                                       \
-        type *a = left;                                                     \
-        const type *b = right;                                              \
-        switch (op) {                                                       \
-        case MAX:  EACH(a[i] > b[i] ? a[i] : b[i]); break;                  \
-        case MIN:  EACH(a[i] < b[i] ? a[i] : b[i]); break;                  \
-        case SUM:  EACH((type)((unsigned_type)a[i] + (unsigned_type)b[i])); \
-                   break;                                                   \
-        case PROD: EACH((type)((unsigned long long)a[i] *                   \
-                               (unsigned long long)b[i])); break;           \
-        case LAND: EACH(a[i] && b[i]); break;                               \
-        case LOR:  EACH(a[i] || b[i]); break;                               \
-        case LXOR: EACH(!a[i] != !b[i]); break;                             \
-        case BAND: EACH(a[i] & b[i]); break;                                \
-        case BOR:  EACH(a[i] | b[i]); break;                                \
-        case BXOR: EACH(a[i] ^ b[i]); break;                                \
-        }                                                                   \
+#define DEFINE_WHOLE(name, type, unsigned_type)                               \
+    static void tame_##name(int op, void *data, size_t n)                     \
+    {                                                                         \
+        type *a = data;                                                       \
+        if (op == SUM && sizeof(type) <= 2)                                   \
+            EACH((type)(a[i] / 16))                                           \
+                ;                                                             \
+    }                                                                         \
+    static void fold_##name(int op, void *left, const void *right, size_t n)  \
+    {                                                                         \
+        type *a = left;                                                       \
+        const type *b = right;                                                \
+        switch (op) {                                                         \
+        case MAX:                                                             \
+            EACH(a[i] > b[i] ? a[i] : b[i])                                   \
+                ;                                                             \
+            break;                                                            \
+        case MIN:                                                             \
+            EACH(a[i] < b[i] ? a[i] : b[i])                                   \
+                ;                                                             \
+            break;                                                            \
+        case SUM:                                                             \
+            EACH((type)((unsigned_type)a[i] + (unsigned_type)b[i]))           \
+                ;                                                             \
+            break;                                                            \
+        case PROD:                                                            \
+            EACH((type)((unsigned long long)a[i] * (unsigned long long)b[i])) \
+                ;                                                             \
+            break;                                                            \
+        case LAND:                                                            \
+            EACH(a[i] && b[i])                                                \
+                ;                                                             \
+            break;                                                            \
+        case LOR:                                                             \
+            EACH(a[i] || b[i])                                                \
+                ;                                                             \
+            break;                                                            \
+        case LXOR:                                                            \
+            EACH(!a[i] != !b[i])                                              \
+                ;                                                             \
+            break;                                                            \
+        case BAND:                                                            \
+            EACH(a[i] & b[i])                                                 \
+                ;                                                             \
+            break;                                                            \
+        case BOR:                                                             \
+            EACH(a[i] | b[i])                                                 \
+                ;                                                             \
+            break;                                                            \
+        case BXOR:                                                            \
+            EACH(a[i] ^ b[i])                                                 \
+                ;                                                             \
+            break;                                                            \
+        }                                                                     \
     }
 DEFINE_WHOLE(i8, int8_t, uint8_t)
 DEFINE_WHOLE(u8, uint8_t, uint8_t)
@@ -110,58 +167,80 @@ static void tame_address(int op, void *data, size_t n)
 {
     int64_t *a = data;
     if (op == MAX || op == MIN)
-        EACH(a[i] & INT64_MAX);
+        EACH(a[i] & INT64_MAX)
+            ;
 }
 #define fold_address fold_i64
 
 /* Truth values: 0 and 1 only. */
-#define DEFINE_TRUTH(name, type)                                            \
-    static void tame_##name(int op, void *data, size_t n)                   \
-    {                                                                       \
-        (void)op;                                                           \
-        unsigned char raw;                                                  \
-        for (size_t i = 0; i < n; i++) {                                    \
-            memcpy(&raw, (char *)data + i * sizeof(type), 1);               \
-            ((type *)data)[i] = raw & 1;                                    \
-        }                                                                   \
-    }                                                                       \
+#define DEFINE_TRUTH(name, type)                                             \
+    static void tame_##name(int op, void *data, size_t n)                    \
+    {                                                                        \
+        (void)op;                                                            \
+        unsigned char raw;                                                   \
+        for (size_t i = 0; i < n; i++) {                                     \
+            memcpy(&raw, (char *)data + i * sizeof(type), 1);                \
+            ((type *)data)[i] = raw & 1;                                     \
+        }                                                                    \
+    }                                                                        \
     static void fold_##name(int op, void *left, const void *right, size_t n) \
-    {                                                                       \
-        type *a = left;                                                     \
-        const type *b = right;                                              \
-        switch (op) {                                                       \
-        case LAND: EACH(a[i] && b[i]); break;                               \
-        case LOR:  EACH(a[i] || b[i]); break;                               \
-        case LXOR: EACH(!a[i] != !b[i]); break;                             \
-        }                                                                   \
+    {                                                                        \
+        type *a = left;                                                      \
+        const type *b = right;                                               \
+        switch (op) {                                                        \
+        case LAND:                                                           \
+            EACH(a[i] && b[i])                                               \
+                ;                                                            \
+            break;                                                           \
+        case LOR:                                                            \
+            EACH(a[i] || b[i])                                               \
+                ;                                                            \
+            break;                                                           \
+        case LXOR:                                                           \
+            EACH(!a[i] != !b[i])                                             \
+                ;                                                            \
+            break;                                                           \
+        }                                                                    \
     }
 DEFINE_TRUTH(bool, _Bool)
 DEFINE_TRUTH(logical, int32_t)
 
 /* Floats: whole numbers for sums, powers of two for products. */
-#define DEFINE_FLOAT(name, type, range)                                     \
-    static void tame_##name(int op, void *data, size_t n)                   \
-    {                                                                       \
-        static const float factor[8] = { 1, 2, -1, .5f, -2, 1, -.5f, -1 };  \
-        uint16_t raw;                                                       \
-        for (size_t i = 0; i < n; i++) {                                    \
-            memcpy(&raw, (char *)data + i * sizeof(type), 2);               \
-            type value = op == PROD ? (type)factor[raw & 7]                 \
-                                    : (type)(raw % range) - range / 2;      \
-            memset((char *)data + i * sizeof(type), 0, sizeof(type));       \
-            ((type *)data)[i] = value;                                      \
-        }                                                                   \
-    }                                                                       \
+#define DEFINE_FLOAT(name, type, range)                                      \
+    static void tame_##name(int op, void *data, size_t n)                    \
+    {                                                                        \
+        static const float factor[8] = {1, 2, -1, .5f, -2, 1, -.5f, -1};     \
+        uint16_t raw;                                                        \
+        for (size_t i = 0; i < n; i++) {                                     \
+            memcpy(&raw, (char *)data + i * sizeof(type), 2);                \
+            type value = op == PROD ? (type)factor[raw & 7]                  \
+                                    : (type)(raw % range) - range / 2;       \
+            memset((char *)data + i * sizeof(type), 0, sizeof(type));        \
+            ((type *)data)[i] = value;                                       \
+        }                                                                    \
+    }                                                                        \
     static void fold_##name(int op, void *left, const void *right, size_t n) \
-    {                                                                       \
-        type *a = left;                                                     \
-        const type *b = right;                                              \
-        switch (op) {                                                       \
-        case MAX:  EACH(a[i] > b[i] ? a[i] : b[i]); break;                  \
-        case MIN:  EACH(a[i] < b[i] ? a[i] : b[i]); break;                  \
-        case SUM:  EACH((type)(a[i] + b[i])); break;                        \
-        case PROD: EACH((type)(a[i] * b[i])); break;                        \
-        }                                                                   \
+    {                                                                        \
+        type *a = left;                                                      \
+        const type *b = right;                                               \
+        switch (op) {                                                        \
+        case MAX:                                                            \
+            EACH(a[i] > b[i] ? a[i] : b[i])                                  \
+                ;                                                            \
+            break;                                                           \
+        case MIN:                                                            \
+            EACH(a[i] < b[i] ? a[i] : b[i])                                  \
+                ;                                                            \
+            break;                                                           \
+        case SUM:                                                            \
+            EACH((type)(a[i] + b[i]))                                        \
+                ;                                                            \
+            break;                                                           \
+        case PROD:                                                           \
+            EACH((type)(a[i] * b[i]))                                        \
+                ;                                                            \
+            break;                                                           \
+        }                                                                    \
     }
 DEFINE_FLOAT(f32, float, 60000)
 DEFINE_FLOAT(f64, double, 60000)
@@ -171,72 +250,71 @@ DEFINE_FLOAT(f80, long double, 60000)
 DEFINE_FLOAT(f16, _Float16, 128)
 #endif
 
-#define DEFINE_COMPLEX(name, type, part)                                    \
-    static void tame_##name(int op, void *data, size_t n)                   \
-    {                                                                       \
-        static const int factor[4] = { 1, -1, 2, -2 };                      \
-        uint16_t raw[2];                                                    \
-        for (size_t i = 0; i < n; i++) {                                    \
-            char *at = (char *)data + i * sizeof(type);                     \
-            memcpy(raw, at, sizeof raw);                                    \
-            memset(at, 0, sizeof(type));                                    \
-            part *to = (part *)at;                                          \
-            if (op == PROD) {                                               \
-                to[0] = 2 * factor[raw[0] & 3];                             \
-                to[1] = factor[raw[0] & 3];                                 \
-            } else {                                                        \
-                to[0] = (part)(raw[0] % 60000) - 30000;                     \
-                to[1] = (part)(raw[1] % 60000) - 30000;                     \
-            }                                                               \
-        }                                                                   \
-    }                                                                       \
-    static void fold_##name(int op, void *left, const void *right, size_t n) \
-    {                                                                       \
-        part *a = left;                                                     \
-        const part *b = right;                                              \
-        for (size_t i = 0; i < 2 * n; i += 2) {                             \
-            part re = a[i], im = a[i + 1];                                  \
-            a[i] = op == SUM ? re + b[i] : re * b[i] - im * b[i + 1];       \
-            a[i + 1] = op == SUM ? im + b[i + 1]                            \
-                                 : re * b[i + 1] + im * b[i];               \
-        }                                                                   \
+#define DEFINE_COMPLEX(name, type, part)                                      \
+    static void tame_##name(int op, void *data, size_t n)                     \
+    {                                                                         \
+        static const int factor[4] = {1, -1, 2, -2};                          \
+        uint16_t raw[2];                                                      \
+        for (size_t i = 0; i < n; i++) {                                      \
+            char *at = (char *)data + i * sizeof(type);                       \
+            memcpy(raw, at, sizeof raw);                                      \
+            memset(at, 0, sizeof(type));                                      \
+            part *to = (part *)at;                                            \
+            if (op == PROD) {                                                 \
+                to[0] = 2 * factor[raw[0] & 3];                               \
+                to[1] = factor[raw[0] & 3];                                   \
+            } else {                                                          \
+                to[0] = (part)(raw[0] % 60000) - 30000;                       \
+                to[1] = (part)(raw[1] % 60000) - 30000;                       \
+            }                                                                 \
+        }                                                                     \
+    }                                                                         \
+    static void fold_##name(int op, void *left, const void *right, size_t n)  \
+    {                                                                         \
+        part *a = left;                                                       \
+        const part *b = right;                                                \
+        for (size_t i = 0; i < 2 * n; i += 2) {                               \
+            part re = a[i], im = a[i + 1];                                    \
+            a[i] = op == SUM ? re + b[i] : re * b[i] - im * b[i + 1];         \
+            a[i + 1] = op == SUM ? im + b[i + 1] : re * b[i + 1] + im * b[i]; \
+        }                                                                     \
     }
 DEFINE_COMPLEX(c32, float complex, float)
 DEFINE_COMPLEX(c64, double complex, double)
 DEFINE_COMPLEX(c80, long double complex, long double)
 
 /* Pairs of a value and a place: few values, so that ties are common. */
-#define DEFINE_PAIR(name, value_type, place_type)                           \
-    typedef struct {                                                        \
-        value_type value;                                                   \
-        place_type place;                                                   \
-    } pair_##name;                                                          \
-    static void tame_pair_##name(int op, void *data, size_t n)              \
-    {                                                                       \
-        (void)op;                                                           \
-        uint8_t raw[2];                                                     \
-        for (size_t i = 0; i < n; i++) {                                    \
-            char *at = (char *)data + i * sizeof(pair_##name);              \
-            memcpy(raw, at, sizeof raw);                                    \
-            memset(at, 0, sizeof(pair_##name));                             \
-            ((pair_##name *)at)->value = (value_type)(raw[0] % 5) - 2;      \
-            ((pair_##name *)at)->place = (place_type)(raw[1] % 7);          \
-        }                                                                   \
-    }                                                                       \
-    static void fold_pair_##name(int op, void *left, const void *right,     \
-                                 size_t n)                                  \
-    {                                                                       \
-        pair_##name *a = left;                                              \
-        const pair_##name *b = right;                                       \
-        for (size_t i = 0; i < n; i++) {                                    \
-            if (a[i].value == b[i].value) {                                 \
-                if (b[i].place < a[i].place)                                \
-                    a[i].place = b[i].place;                                \
-            } else if ((a[i].value < b[i].value) == (op == MAXLOC)) {       \
-                a[i].value = b[i].value;                                    \
-                a[i].place = b[i].place;                                    \
-            }                                                               \
-        }                                                                   \
+#define DEFINE_PAIR(name, value_type, place_type)                       \
+    typedef struct {                                                    \
+        value_type value;                                               \
+        place_type place;                                               \
+    } pair_##name;                                                      \
+    static void tame_pair_##name(int op, void *data, size_t n)          \
+    {                                                                   \
+        (void)op;                                                       \
+        uint8_t raw[2];                                                 \
+        for (size_t i = 0; i < n; i++) {                                \
+            char *at = (char *)data + i * sizeof(pair_##name);          \
+            memcpy(raw, at, sizeof raw);                                \
+            memset(at, 0, sizeof(pair_##name));                         \
+            ((pair_##name *)at)->value = (value_type)(raw[0] % 5) - 2;  \
+            ((pair_##name *)at)->place = (place_type)(raw[1] % 7);      \
+        }                                                               \
+    }                                                                   \
+    static void fold_pair_##name(int op, void *left, const void *right, \
+                                 size_t n)                              \
+    {                                                                   \
+        pair_##name *a = left;                                          \
+        const pair_##name *b = right;                                   \
+        for (size_t i = 0; i < n; i++) {                                \
+            if (a[i].value == b[i].value) {                             \
+                if (b[i].place < a[i].place)                            \
+                    a[i].place = b[i].place;                            \
+            } else if ((a[i].value < b[i].value) == (op == MAXLOC)) {   \
+                a[i].value = b[i].value;                                \
+                a[i].place = b[i].place;                                \
+            }                                                           \
+        }                                                               \
     }
 DEFINE_PAIR(float, float, int)
 DEFINE_PAIR(double, double, int)
@@ -263,7 +341,8 @@ static void fold_mod(int op, void *left, const void *right, size_t n)
     (void)op;
     uint32_t *a = left;
     const uint32_t *b = right;
-    EACH((a[i] + b[i]) % PRIME);
+    EACH((a[i] + b[i]) % PRIME)
+        ;
 }
 
 /* x -> p x + q as (p, q), composed: associative, not commutative. */
@@ -342,7 +421,7 @@ static void user_affine(void *in, void *inout, int *n, MPI_Datatype *type)
     (void)type;
     uint32_t (*a)[2] = in, (*b)[2] = inout;
     for (int i = 0; i < *n; i++) {
-        uint32_t left[2] = { a[i][0], a[i][1] };
+        uint32_t left[2] = {a[i][0], a[i][1]};
         fold_affine(AFFINE, left, b[i], 1);
         memcpy(b[i], left, sizeof left);
     }
@@ -352,12 +431,12 @@ static void user_matrix(void *in, void *inout, int *n, MPI_Datatype *type)
 {
     MPI_Aint lb, extent;
     MPI_Type_get_extent(*type, &lb, &extent);
-    int gap = extent == 24 ? 1 : 0;     /* one word between the rows */
+    int gap = extent == 24 ? 1 : 0; /* one word between the rows */
     for (int i = 0; i < *n; i++) {
         uint32_t *a = (uint32_t *)((char *)in + i * extent);
         uint32_t *b = (uint32_t *)((char *)inout + i * extent);
-        uint32_t l[4] = { a[0], a[1], a[2 + gap], a[3 + gap] };
-        uint32_t r[4] = { b[0], b[1], b[2 + gap], b[3 + gap] };
+        uint32_t l[4] = {a[0], a[1], a[2 + gap], a[3 + gap]};
+        uint32_t r[4] = {b[0], b[1], b[2 + gap], b[3 + gap]};
         matrix_product(r, l, r);
         b[0] = r[0], b[1] = r[1], b[2 + gap] = r[2], b[3 + gap] = r[3];
     }
@@ -387,15 +466,21 @@ static element_t *element_add(const char *name, MPI_Datatype type,
     if ((size_t)extent != packed && !(ops_mask & 1u << MATRIX))
         return NULL;
     element_t *e = &elements[element_count++];
-    *e = (element_t){ .name = name, .type = type, .lb = lb, .extent = extent,
-                      .packed = packed, .align = align, .stretches = 1,
-                      .stretch = { { 0, packed } }, .tame = tame,
-                      .fold = fold };
+    *e = (element_t){.name = name,
+                     .type = type,
+                     .lb = lb,
+                     .extent = extent,
+                     .packed = packed,
+                     .align = align,
+                     .stretches = 1,
+                     .stretch = {{0, packed}},
+                     .tame = tame,
+                     .fold = fold};
     /* Not every host takes every pair that the standard names: ask. The
      * answer is the host's alone, the same on all ranks. */
     for (int op = 0; op < OPS && !elements_move_only; op++) {
-        char a[64] __attribute__((aligned(16))) = { 0 };
-        char b[64] __attribute__((aligned(16))) = { 0 };
+        char a[64] __attribute__((aligned(16))) = {0};
+        char b[64] __attribute__((aligned(16))) = {0};
         if (ops_mask & 1u << op && ops[op] != MPI_OP_NULL &&
             MPI_Reduce_local(a + 16, b + 16, 1, type, ops[op]) == MPI_SUCCESS)
             e->ops |= 1u << op;
@@ -403,8 +488,8 @@ static element_t *element_add(const char *name, MPI_Datatype type,
     return e;
 }
 
-#define ADD(mpi, c, mask, functions)                                        \
-    element_add(#mpi, mpi, sizeof(c), _Alignof(c), mask, tame_##functions,  \
+#define ADD(mpi, c, mask, functions)                                       \
+    element_add(#mpi, mpi, sizeof(c), _Alignof(c), mask, tame_##functions, \
                 fold_##functions)
 
 static void element_loose(element_t *e, size_t first, ptrdiff_t second,
@@ -415,7 +500,7 @@ static void element_loose(element_t *e, size_t first, ptrdiff_t second,
     e->loose = true;
     e->stretch[0].n = first;
     if (second_n)
-        e->stretch[e->stretches++] = (stretch_t){ second, second_n };
+        e->stretch[e->stretches++] = (stretch_t){second, second_n};
 }
 
 /* x87 long doubles carry 10 bytes of 16. */
@@ -423,9 +508,9 @@ static void element_loose(element_t *e, size_t first, ptrdiff_t second,
 
 static void elements_make(void)
 {
-    MPI_Op predefined[] = { MPI_MAX, MPI_MIN, MPI_SUM, MPI_PROD, MPI_LAND,
-                            MPI_LOR, MPI_LXOR, MPI_BAND, MPI_BOR, MPI_BXOR,
-                            MPI_MAXLOC, MPI_MINLOC };
+    MPI_Op predefined[] = {MPI_MAX,  MPI_MIN,  MPI_SUM,    MPI_PROD,
+                           MPI_LAND, MPI_LOR,  MPI_LXOR,   MPI_BAND,
+                           MPI_BOR,  MPI_BXOR, MPI_MAXLOC, MPI_MINLOC};
     memcpy(ops, predefined, sizeof predefined);
     MPI_Op_create(user_mod, 1, &ops[MODADD]);
     ops[MODADD_LARGE] = MPI_OP_NULL;
@@ -488,17 +573,17 @@ static void elements_make(void)
     ADD(MPI_2REAL, pair_2real, PLACES, pair_2real);
     ADD(MPI_2DOUBLE_PRECISION, pair_2double, PLACES, pair_2double);
     ADD(MPI_FLOAT_INT, pair_float, PLACES, pair_float);
-    element_loose(ADD(MPI_DOUBLE_INT, pair_double, PLACES, pair_double),
-                  12, 0, 0);
+    element_loose(ADD(MPI_DOUBLE_INT, pair_double, PLACES, pair_double), 12, 0,
+                  0);
     element_loose(ADD(MPI_LONG_INT, pair_long, PLACES, pair_long), 12, 0, 0);
-    element_loose(ADD(MPI_SHORT_INT, pair_short, PLACES, pair_short),
-                  2, 4, 4);
+    element_loose(ADD(MPI_SHORT_INT, pair_short, PLACES, pair_short), 2, 4, 4);
     element_loose(ADD(MPI_LONG_DOUBLE_INT, pair_f80, PLACES, pair_f80),
                   F80_BYTES, 16, 4);
-    element_loose(ADD(MPI_LONG_DOUBLE, long double, ARITHMETIC, f80),
-                  F80_BYTES, 0, 0);
+    element_loose(ADD(MPI_LONG_DOUBLE, long double, ARITHMETIC, f80), F80_BYTES,
+                  0, 0);
     element_loose(ADD(MPI_C_LONG_DOUBLE_COMPLEX, long double complex,
-                      1u << SUM | 1u << PROD, c80), F80_BYTES, 16, F80_BYTES);
+                      1u << SUM | 1u << PROD, c80),
+                  F80_BYTES, 16, F80_BYTES);
 
     /* Moves only. */
     element_add("MPI_CHAR", MPI_CHAR, 1, 1, 0, tame_none, NULL);
@@ -507,38 +592,39 @@ static void elements_make(void)
 
     /* A structure of an int and a double, with its gap. */
     MPI_Datatype type, other;
-    MPI_Type_create_struct(2, (int[]){ 1, 1 }, (MPI_Aint[]){ 0, 8 },
-                           (MPI_Datatype[]){ MPI_INT, MPI_DOUBLE }, &type);
+    MPI_Type_create_struct(2, (int[]){1, 1}, (MPI_Aint[]){0, 8},
+                           (MPI_Datatype[]){MPI_INT, MPI_DOUBLE}, &type);
     MPI_Type_commit(&type);
     element_t *e = element_add("struct{int,double}", type, 16, 8, 0, tame_none,
                                NULL);
     e->derived = true;
     e->stretches = 2;
     e->stretch[0].n = 4;
-    e->stretch[1] = (stretch_t){ 8, 8 };
+    e->stretch[1] = (stretch_t){8, 8};
 
     /* Matrices: dense, with a gap between the rows, with a margin on both
      * sides. The packed form is four words. */
     MPI_Type_contiguous(4, MPI_UINT32_T, &type);
     MPI_Type_commit(&type);
-    element_add("matrix", type, 16, 4, 1u << MATRIX, tame_matrix,
-                fold_matrix)->derived = true;
+    element_add("matrix", type, 16, 4, 1u << MATRIX, tame_matrix, fold_matrix)
+        ->derived = true;
     MPI_Type_vector(2, 2, 3, MPI_UINT32_T, &other);
     MPI_Type_create_resized(other, 0, 24, &type);
     MPI_Type_free(&other);
     MPI_Type_commit(&type);
-    e = element_add("matrix with a gap", type, 16, 4, 1u << MATRIX,
-                    tame_matrix, fold_matrix);
+    e = element_add("matrix with a gap", type, 16, 4, 1u << MATRIX, tame_matrix,
+                    fold_matrix);
     e->derived = true;
     e->stretches = 2;
     e->stretch[0].n = 8;
-    e->stretch[1] = (stretch_t){ 12, 8 };
+    e->stretch[1] = (stretch_t){12, 8};
     MPI_Type_contiguous(4, MPI_UINT32_T, &other);
     MPI_Type_create_resized(other, -8, 32, &type);
     MPI_Type_free(&other);
     MPI_Type_commit(&type);
     element_add("matrix with margins", type, 16, 4, 1u << MATRIX, tame_matrix,
-                fold_matrix)->derived = true;
+                fold_matrix)
+        ->derived = true;
 }
 
 static void elements_free(void)

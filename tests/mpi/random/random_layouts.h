@@ -21,11 +21,11 @@ typedef struct {
     const element_t *element;
     MPI_Datatype type;
     bool derived;
-    int m;                  /* elements in one item                         */
-    ptrdiff_t *disp;        /* bytes from the item's address to each        */
-    ptrdiff_t lb, extent;   /* as the host says                             */
-    ptrdiff_t lo, hi;       /* the bytes really touched by one item         */
-    bool contiguous;        /* all items are one dense stretch              */
+    int m;                /* elements in one item */
+    ptrdiff_t *disp;      /* bytes from the item's address to each */
+    ptrdiff_t lb, extent; /* as the host says */
+    ptrdiff_t lo, hi;     /* the bytes really touched by one item */
+    bool contiguous;      /* all items are one dense stretch */
     const char *made_by;
 } layout_t;
 
@@ -53,8 +53,7 @@ static void layout_measure(layout_t *l)
 
 static layout_t layout_base(const element_t *e)
 {
-    layout_t l = { .element = e, .type = e->type, .m = 1,
-                   .made_by = e->name };
+    layout_t l = {.element = e, .type = e->type, .m = 1, .made_by = e->name};
     l.disp = calloc(1, sizeof *l.disp);
     layout_measure(&l);
     return l;
@@ -78,14 +77,17 @@ static layout_t layout_place(rng_t *r, const element_t *e, int m, int depth)
     int n = m / inner_m;
     ptrdiff_t x = inner.extent;
     ptrdiff_t unit = (ptrdiff_t)e->align;
-    ptrdiff_t *at = malloc((size_t)n * sizeof *at);     /* of each item */
+    ptrdiff_t *at = malloc((size_t)n * sizeof *at); /* of each item */
     const char *made_by = "";
     int how = (int)rng_below(r, LAYOUT_CONSTRUCTORS);
     MPI_Datatype type = construct(r, how, false, inner.type, n, x, unit, at,
                                   &made_by);
 
-    layout_t l = { .element = e, .type = type, .derived = true, .m = m,
-                   .made_by = made_by };
+    layout_t l = {.element = e,
+                  .type = type,
+                  .derived = true,
+                  .m = m,
+                  .made_by = made_by};
     l.disp = malloc((size_t)m * sizeof *l.disp);
     for (int i = 0; i < m; i++)
         l.disp[i] = at[i / inner_m] + inner.disp[i % inner_m];
@@ -100,13 +102,13 @@ static layout_t layout_make(rng_t *r, const element_t *e, int m, int depth)
     if (m == 1 && (depth <= 0 || rng_one_in(r, 2)))
         return layout_base(e);
     layout_t l = layout_place(r, e, m, depth);
-    if (rng_one_in(r, 4)) {             /* grow it at either end, or both */
+    if (rng_one_in(r, 4)) { /* grow it at either end, or both */
         MPI_Datatype old = l.type;
         ptrdiff_t unit = (ptrdiff_t)e->align;
         ptrdiff_t before = (ptrdiff_t)rng_below(r, 3) * unit;
         ptrdiff_t after = (ptrdiff_t)rng_below(r, 3) * unit;
-        MPI_Type_create_resized(old, l.lb - before,
-                                l.extent + before + after, &l.type);
+        MPI_Type_create_resized(old, l.lb - before, l.extent + before + after,
+                                &l.type);
         MPI_Type_free(&old);
         layout_measure(&l);
     }
@@ -118,8 +120,7 @@ static layout_t layout_make(rng_t *r, const element_t *e, int m, int depth)
 static layout_t layout_column(const element_t *e, int m, int stride)
 {
     MPI_Datatype vector;
-    layout_t l = { .element = e, .derived = true, .m = m,
-                   .made_by = "column" };
+    layout_t l = {.element = e, .derived = true, .m = m, .made_by = "column"};
     MPI_Type_vector(m, 1, stride, e->type, &vector);
     MPI_Type_create_resized(vector, e->lb, e->extent, &l.type);
     MPI_Type_free(&vector);
@@ -202,8 +203,8 @@ static bool layout_trusted(const layout_t *l, int count)
     fill(packed, k * e->packed, 4711);
     for (size_t i = 0; i < k; i++)
         for (int s = 0; s < e->stretches; s++) {
-            memcpy(dense + n, packed + i * e->packed +
-                                  element_packed_at(e, s), e->stretch[s].n);
+            memcpy(dense + n, packed + i * e->packed + element_packed_at(e, s),
+                   e->stretch[s].n);
             n += e->stretch[s].n;
         }
     layout_scatter(l, want - lo, packed, k);
@@ -211,8 +212,7 @@ static bool layout_trusted(const layout_t *l, int count)
     MPI_Pack(want - lo, count, l->type, back, (int)n, &at, MPI_COMM_SELF);
     MPI_Unpack(dense, (int)n, &from, got - lo, count, l->type, MPI_COMM_SELF);
     bool right = (size_t)at == n && !memcmp(back, dense, n) &&
-                 (size_t)from == n &&
-                 !memcmp(gotten, wanted, span + 2 * ROOM);
+                 (size_t)from == n && !memcmp(gotten, wanted, span + 2 * ROOM);
     free(wanted);
     free(gotten);
     free(packed);
@@ -224,7 +224,7 @@ static bool layout_trusted(const layout_t *l, int count)
 /* m elements, one after the other. */
 static layout_t layout_dense(const element_t *e, int m)
 {
-    layout_t l = { .element = e, .derived = true, .m = m, .made_by = "dense" };
+    layout_t l = {.element = e, .derived = true, .m = m, .made_by = "dense"};
     MPI_Type_contiguous(m, e->type, &l.type);
     MPI_Type_commit(&l.type);
     l.disp = malloc((size_t)m * sizeof *l.disp);

@@ -78,8 +78,8 @@ int main(int argc, char **argv)
     int root = n - 1, next = (me + 1) % n, last = (me + n - 1) % n;
     long others = count_away(0, n, NULL), any = others > 0;
     for (int i = 0; i < n; i++) {
-        counts[i] = 10 * (i + 1);   /* of block i, on all ranks          */
-        mine[i] = 10 * (me + 1);    /* what rank i has for this rank     */
+        counts[i] = 10 * (i + 1); /* of block i, on all ranks */
+        mine[i] = 10 * (me + 1);  /* what rank i has for this rank */
         places[i] = 500 * i;
         total += counts[i];
     }
@@ -103,8 +103,8 @@ int main(int argc, char **argv)
          me == root ? 100 * others : 0);
     MPI_Gatherv(out, counts[me], MPI_BYTE, in, counts, places, MPI_BYTE, root,
                 all);
-    note("Gatherv", counts[me], counts[me] * away(root),
-         me == root ? total : 0, me == root ? blocks : 0);
+    note("Gatherv", counts[me], counts[me] * away(root), me == root ? total : 0,
+         me == root ? blocks : 0);
     MPI_Scatter(out, 100, MPI_BYTE, in, 100, MPI_BYTE, root, all);
     note("Scatter", me == root ? 100 * n : 0, me == root ? 100 * others : 0,
          100, 100 * away(root));
@@ -122,8 +122,7 @@ int main(int argc, char **argv)
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     MPI_Alltoallv(out, counts, places, MPI_BYTE, in, mine, places, MPI_BYTE,
                   all);
-    note("Alltoallv", total, blocks, 10 * (me + 1) * n,
-         10 * (me + 1) * others);
+    note("Alltoallv", total, blocks, 10 * (me + 1) * n, 10 * (me + 1) * others);
 
     MPI_Sendrecv(out, 50, MPI_BYTE, next, 1, in, 100, MPI_BYTE, last, 1, all,
                  MPI_STATUS_IGNORE);
@@ -140,9 +139,8 @@ int main(int argc, char **argv)
     int sources[] = {n - 1 - last, n - 1 - next}, sizes[] = {30, 40};
     int expected[] = {40, 30}, displacements[] = {0, 500};
     MPI_Comm ring;
-    MPI_Dist_graph_create_adjacent(back, 2, sources, MPI_UNWEIGHTED, 2,
-                                   sources, MPI_UNWEIGHTED, MPI_INFO_NULL, 0,
-                                   &ring);
+    MPI_Dist_graph_create_adjacent(back, 2, sources, MPI_UNWEIGHTED, 2, sources,
+                                   MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &ring);
     if (n > 2) {
         MPI_Neighbor_alltoallv(out, sizes, displacements, MPI_BYTE, in,
                                expected, displacements, MPI_BYTE, ring);

@@ -33,8 +33,14 @@ static void receive(int source, int tag)
     MPI_Recv(b, BIG, MPI_DOUBLE, source, tag, WORLD, &s);
 }
 
-static void receive_any(void) { receive(ANY, 1); }
-static void receive_any_tag(void) { receive(1, MPI_ANY_TAG); }
+static void receive_any(void)
+{
+    receive(ANY, 1);
+}
+static void receive_any_tag(void)
+{
+    receive(1, MPI_ANY_TAG);
+}
 static void receive_any_ignored(void)
 {
     late();

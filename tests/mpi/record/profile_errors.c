@@ -15,10 +15,12 @@ static void told(const char *what, int code)
     if (code)
         MPI_Error_class(code, &class);
     if (me == 1)
-        printf("%s: %s\n", what, class == MPI_SUCCESS ? "success"
+        printf("%s: %s\n", what,
+               class == MPI_SUCCESS         ? "success"
                : class == MPI_ERR_IN_STATUS ? "in status"
-               : class == MPI_ERR_TRUNCATE ? "truncated"
-               : class == MPI_ERR_PENDING ? "pending" : "other");
+               : class == MPI_ERR_TRUNCATE  ? "truncated"
+               : class == MPI_ERR_PENDING   ? "pending"
+                                            : "other");
 }
 
 /* Rank 0 sends two messages, the first of which is too long for rank 1. */
@@ -62,8 +64,7 @@ int main(int argc, char **argv)
         }
         begin(r);
         for (int i = 0; i < 2; i++) {
-            int rc = MPI_Waitany(2, r, &index,
-                                 ignored ? MPI_STATUS_IGNORE : s);
+            int rc = MPI_Waitany(2, r, &index, ignored ? MPI_STATUS_IGNORE : s);
             if (rc)
                 told("Waitany", rc);
         }
@@ -81,9 +82,9 @@ int main(int argc, char **argv)
         MPI_Wait(&r[1], MPI_STATUS_IGNORE);
     }
     begin(r);
-    told("Recv", me ? MPI_Recv(b, 3, MPI_INT, 0, 3, MPI_COMM_WORLD,
-                               MPI_STATUS_IGNORE)
-                    : MPI_Send(a, 50, MPI_INT, 1, 3, MPI_COMM_WORLD));
+    told("Recv",
+         me ? MPI_Recv(b, 3, MPI_INT, 0, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE)
+            : MPI_Send(a, 50, MPI_INT, 1, 3, MPI_COMM_WORLD));
     MPI_Waitall(2, r, s);
     MPI_Finalize();
     if (me == 0)

@@ -50,7 +50,7 @@ static void come_from(int peer, long bytes)
     from[peer].bytes += bytes;
 }
 
-#define CALL(NAME, SENT, RECEIVED, ...)                                 \
+#define CALL(NAME, SENT, RECEIVED, ...) \
     (note("MPI_" #NAME, SENT, RECEIVED), MPI_##NAME(__VA_ARGS__))
 
 static double in[4096], out[4096];
@@ -71,8 +71,8 @@ static void blocking(int k)
         }
         if (me % 2 == 1 || (n % 2 && me == 0)) {
             /* Room for more than comes: what has come counts. */
-            CALL(Recv, 0, bytes, in, 4096, MPI_DOUBLE, last, k,
-                 MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            CALL(Recv, 0, bytes, in, 4096, MPI_DOUBLE, last, k, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
             CALL(Recv, 0, bytes, in, 4096, MPI_DOUBLE, MPI_ANY_SOURCE,
                  MPI_ANY_TAG, MPI_COMM_WORLD, &status);
         }
@@ -94,12 +94,10 @@ static void blocking(int k)
     come_from(last, bytes);
     come_from(last, bytes);
     /* To no rank: nothing. */
-    CALL(Send, 0, 0, out, count, MPI_DOUBLE, MPI_PROC_NULL, k,
-         MPI_COMM_WORLD);
+    CALL(Send, 0, 0, out, count, MPI_DOUBLE, MPI_PROC_NULL, k, MPI_COMM_WORLD);
     CALL(Recv, 0, 0, in, count, MPI_DOUBLE, MPI_PROC_NULL, k, MPI_COMM_WORLD,
          MPI_STATUS_IGNORE);
-    CALL(Irecv, 0, 0, in, 1, MPI_DOUBLE, MPI_PROC_NULL, 0, MPI_COMM_WORLD,
-         &r);
+    CALL(Irecv, 0, 0, in, 1, MPI_DOUBLE, MPI_PROC_NULL, 0, MPI_COMM_WORLD, &r);
     CALL(Wait, 0, 0, &r, MPI_STATUS_IGNORE);
 }
 
@@ -119,12 +117,8 @@ static void nonblocking(int k)
         come_from(last, bytes);
     }
     switch (k % 5) {
-    case 0:
-        CALL(Waitall, 0, 2 * bytes, 4, r, MPI_STATUSES_IGNORE);
-        break;
-    case 1:
-        CALL(Waitall, 0, 2 * bytes, 4, r, statuses);
-        break;
+    case 0: CALL(Waitall, 0, 2 * bytes, 4, r, MPI_STATUSES_IGNORE); break;
+    case 1: CALL(Waitall, 0, 2 * bytes, 4, r, statuses); break;
     case 2:
         for (int i = 0; i < 4; i++) {
             MPI_Waitany(4, r, &index, i % 2 ? &status : MPI_STATUS_IGNORE);
@@ -145,7 +139,7 @@ static void nonblocking(int k)
             for (flag = 0; !flag;)
                 CALL(Test, 0, 0, &r[i], &flag, MPI_STATUS_IGNORE);
         note("MPI_Test", 0, 2 * bytes);
-        for (int i = 0; i < MOST; i++)      /* that was no call */
+        for (int i = 0; i < MOST; i++) /* that was no call */
             if (notes[i].name && !strcmp(notes[i].name, "MPI_Test"))
                 notes[i].calls--;
     }
@@ -155,8 +149,7 @@ static void persistent(int k)
 {
     int count = 5 + k, bytes = 8 * count;
     MPI_Request r[2];
-    CALL(Recv_init, 0, 0, in, 100, MPI_DOUBLE, last, 5, MPI_COMM_WORLD,
-         &r[0]);
+    CALL(Recv_init, 0, 0, in, 100, MPI_DOUBLE, last, 5, MPI_COMM_WORLD, &r[0]);
     CALL(Send_init, 0, 0, out, count, MPI_DOUBLE, next, 5, MPI_COMM_WORLD,
          &r[1]);
     for (int i = 0; i < 3; i++) {
@@ -226,8 +219,8 @@ static void collectives(int k)
     CALL(Scan, b, b, out, in, c, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
     CALL(Exscan, b, me ? b : 0, out, in, c, MPI_DOUBLE, MPI_SUM,
          MPI_COMM_WORLD);
-    CALL(Gather, b, is ? n * b : 0, out, c, MPI_DOUBLE, in, c, MPI_DOUBLE,
-         root, MPI_COMM_WORLD);
+    CALL(Gather, b, is ? n * b : 0, out, c, MPI_DOUBLE, in, c, MPI_DOUBLE, root,
+         MPI_COMM_WORLD);
     CALL(Scatter, is ? n * b : 0, b, out, c, MPI_DOUBLE,
          is ? MPI_IN_PLACE : (void *)in, c, MPI_DOUBLE, root, MPI_COMM_WORLD);
     CALL(Allgather, b, n * b, MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, in, c,
@@ -236,8 +229,7 @@ static void collectives(int k)
          MPI_COMM_WORLD);
     CALL(Reduce_scatter_block, n * b, b, out, in, c, MPI_DOUBLE, MPI_SUM,
          MPI_COMM_WORLD);
-    CALL(Iallreduce, b, b, out, in, c, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD,
-         &r);
+    CALL(Iallreduce, b, b, out, in, c, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, &r);
     CALL(Wait, 0, 0, &r, MPI_STATUS_IGNORE);
     CALL(Ibarrier, 0, 0, MPI_COMM_WORLD, &r);
     CALL(Wait, 0, 0, &r, MPI_STATUS_IGNORE);
@@ -261,8 +253,8 @@ static void uneven(void)
     }
     CALL(Allgatherv, 8 * (me + 1), 8 * total, out, me + 1, MPI_DOUBLE, in, rc,
          rd, MPI_DOUBLE, MPI_COMM_WORLD);
-    CALL(Gatherv, 8 * (me + 1), me ? 0 : 8 * total, out, me + 1, MPI_DOUBLE,
-         in, rc, rd, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    CALL(Gatherv, 8 * (me + 1), me ? 0 : 8 * total, out, me + 1, MPI_DOUBLE, in,
+         rc, rd, MPI_DOUBLE, 0, MPI_COMM_WORLD);
     CALL(Scatterv, me ? 0 : 8 * total, 8 * (me + 1), out, rc, rd, MPI_DOUBLE,
          in, me + 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
     CALL(Reduce_scatter, 8 * total, 8 * (me + 1), out, in, rc, MPI_DOUBLE,
@@ -302,8 +294,8 @@ static void one_sided(void)
     CALL(Win_fence, 0, 0, 0, window);
     CALL(Get, 0, 24, in, 3, MPI_DOUBLE, last, 0, 3, MPI_DOUBLE, window);
     CALL(Win_fence, 0, 0, 0, window);
-    CALL(Accumulate, 16, 0, out, 2, MPI_DOUBLE, next, 0, 2, MPI_DOUBLE,
-         MPI_SUM, window);
+    CALL(Accumulate, 16, 0, out, 2, MPI_DOUBLE, next, 0, 2, MPI_DOUBLE, MPI_SUM,
+         window);
     CALL(Win_fence, 0, 0, 0, window);
     CALL(Win_free, 0, 0, &window);
 }
@@ -313,15 +305,15 @@ static void files(const char *folder)
     char path[512];
     MPI_File file;
     snprintf(path, sizeof path, "%s/data", folder);
-    CALL(File_open, 0, 0, MPI_COMM_WORLD, path,
-         MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file);
+    CALL(File_open, 0, 0, MPI_COMM_WORLD, path, MPI_MODE_CREATE | MPI_MODE_RDWR,
+         MPI_INFO_NULL, &file);
     CALL(File_write_at_all, 80, 0, file, 80 * me, out, 10, MPI_DOUBLE,
          MPI_STATUS_IGNORE);
     CALL(File_sync, 0, 0, file);
     CALL(Barrier, 0, 0, MPI_COMM_WORLD);
     /* The file ends before this does. */
-    CALL(File_read_at, 0, 80 * (n - me), file, 80 * me, in, 10 * n,
-         MPI_DOUBLE, MPI_STATUS_IGNORE);
+    CALL(File_read_at, 0, 80 * (n - me), file, 80 * me, in, 10 * n, MPI_DOUBLE,
+         MPI_STATUS_IGNORE);
     CALL(File_close, 0, 0, &file);
 }
 
@@ -380,7 +372,7 @@ int main(int argc, char **argv)
     typed();
     uneven();
     communicators();
-    if (n > 1)          /* Open MPI 4.1 makes no window for one rank */
+    if (n > 1) /* Open MPI 4.1 makes no window for one rank */
         one_sided();
     files(argv[1]);
     paused();

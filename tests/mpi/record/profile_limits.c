@@ -35,8 +35,9 @@ static rlim_t addresses(void)
 
 static void lower(const char *what, rlim_t n)
 {
-    int limit = *what == 'm' ? RLIMIT_AS : *what == 'f' ? RLIMIT_FSIZE
-                                                       : RLIMIT_NOFILE;
+    int limit = *what == 'm'   ? RLIMIT_AS
+                : *what == 'f' ? RLIMIT_FSIZE
+                               : RLIMIT_NOFILE;
     struct rlimit now;
     getrlimit(limit, &now);
     now.rlim_cur = limit == RLIMIT_AS ? addresses() + n : n;

@@ -18,8 +18,8 @@ int main(int argc, char **argv)
     MPI_Comm_size(MPI_COMM_WORLD, &n);
     MPI_Comm_rank(MPI_COMM_WORLD, &me);
     MPI_Pcontrol(0);
-    CALL CALL CALL CALL CALL CALL CALL CALL
-    MPI_Allreduce(&in, &out, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    CALL CALL CALL CALL CALL CALL CALL CALL MPI_Allreduce(
+        &in, &out, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     MPI_Irecv(&out, 1, MPI_INT, (me + n - 1) % n, 3, MPI_COMM_WORLD, &r);
     MPI_Send(&in, 1, MPI_INT, (me + 1) % n, 3, MPI_COMM_WORLD);
     MPI_Wait(&r, MPI_STATUS_IGNORE);

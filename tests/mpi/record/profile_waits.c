@@ -57,8 +57,8 @@ int main(int argc, char **argv)
     if (me == 0)
         MPI_Send(a, 10, MPI_DOUBLE, 1, 1, MPI_COMM_WORLD);
     else
-        MPI_Recv(b, 10, MPI_DOUBLE, MPI_ANY_SOURCE, MPI_ANY_TAG,
-                 MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Recv(b, 10, MPI_DOUBLE, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
     over();
     scene("late sender, waited for");
     if (me == 0) {
@@ -112,8 +112,8 @@ int main(int argc, char **argv)
     /* Here no rank waits, but the data take long to move. */
     MPI_Pcontrol(7);
     for (int i = 0; i < 200; i++)
-        MPI_Sendrecv(a, 300000, MPI_DOUBLE, !me, 1, b, 300000, MPI_DOUBLE,
-                     !me, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Sendrecv(a, 300000, MPI_DOUBLE, !me, 1, b, 300000, MPI_DOUBLE, !me,
+                     1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     MPI_Pcontrol(-7);
     MPI_Finalize();
     if (me == 0)

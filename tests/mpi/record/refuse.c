@@ -39,8 +39,8 @@ static void load(size_t offset)
 
 static void answer(int error)
 {
-    add(BPF_RET | BPF_K, error ? SECCOMP_RET_ERRNO | (uint32_t)error
-                               : SECCOMP_RET_ALLOW, 0, 0);
+    add(BPF_RET | BPF_K,
+        error ? SECCOMP_RET_ERRNO | (uint32_t)error : SECCOMP_RET_ALLOW, 0, 0);
 }
 
 static void refuse(long number, int error)

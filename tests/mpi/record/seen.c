@@ -68,11 +68,11 @@ static void windows(void)
     MPI_Comm_group(MPI_COMM_WORLD, &all);
     MPI_Group_incl(all, 1, &peer, &other);
     MPI_Barrier(MPI_COMM_WORLD);
-    come_late(0);               /* to its post */
+    come_late(0); /* to its post */
     MPI_Win_post(other, 0, w);
     MPI_Win_start(other, 0, w);
     MPI_Put(mine, 1000, MPI_DOUBLE, peer, 0, 1000, MPI_DOUBLE, w);
-    come_late(0);               /* to its complete */
+    come_late(0); /* to its complete */
     MPI_Win_complete(w);
     MPI_Win_wait(w);
     MPI_Group_free(&other);
@@ -84,7 +84,7 @@ static void windows(void)
 static void gives(void)
 {
     for (int i = 0; i < 6; i++) {
-        size_t bytes = i < 5 ? 65536 : 100;     /* the last one is small */
+        size_t bytes = i < 5 ? 65536 : 100; /* the last one is small */
         double *block;
         if (world_rank == 0) {
             straightway_alloc(bytes, (void **)&block);
@@ -94,8 +94,8 @@ static void gives(void)
         } else {
             straightway_take((void **)&block, &bytes, 0, i, MPI_COMM_WORLD,
                              MPI_STATUS_IGNORE);
-            CHECK(block[0] == i && bytes == (i < 5 ? 65536 : 100),
-                  "block %d", i);
+            CHECK(block[0] == i && bytes == (i < 5 ? 65536 : 100), "block %d",
+                  i);
             free(block);
         }
     }
@@ -157,8 +157,7 @@ static void early(void)
         MPI_Send(data[i], 8, MPI_CHAR, 0, 1, MPI_COMM_WORLD);
     MPI_Barrier(MPI_COMM_WORLD);
     for (int i = 0; i < 5 && world_rank == 0; i++)
-        MPI_Recv(data[i], 8, MPI_CHAR, 1, 1, MPI_COMM_WORLD,
-                 MPI_STATUS_IGNORE);
+        MPI_Recv(data[i], 8, MPI_CHAR, 1, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     for (int i = 0; i < 7 && world_rank == 0; i++)
         MPI_Irecv(data[i], 8, MPI_CHAR, 1, 2, MPI_COMM_WORLD, &q[i]);
     MPI_Barrier(MPI_COMM_WORLD);

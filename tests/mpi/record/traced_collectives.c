@@ -55,8 +55,11 @@ static void groups(void)
     MPI_Barrier(inter);
     MPI_Bcast(a, 20, MPI_INT, side ? 0 : MPI_ROOT, inter);
     /* To the world's rank 2, from rank 0. */
-    MPI_Reduce(a, b, 7, MPI_INT, MPI_SUM, !side ? 1 : world_rank == 2
-               ? MPI_ROOT : MPI_PROC_NULL, inter);
+    MPI_Reduce(a, b, 7, MPI_INT, MPI_SUM,
+               !side             ? 1
+               : world_rank == 2 ? MPI_ROOT
+                                 : MPI_PROC_NULL,
+               inter);
     MPI_Allgather(a, side ? 2 : 6, MPI_INT, b, side ? 6 : 2, MPI_INT, inter);
     MPI_Alltoall(a, 4, MPI_INT, b, 4, MPI_INT, inter);
     MPI_Iallreduce(a, b, 3, MPI_INT, MPI_SUM, inter, &r);

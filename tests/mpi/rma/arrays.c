@@ -18,7 +18,7 @@ typedef struct {
 static long model[ROWS][COLUMNS], mine[ROWS][COLUMNS];
 static long *memory;
 static MPI_Win window;
-static int down, across;        /* blocks */
+static int down, across; /* blocks */
 
 static patch_t block_of(int rank)
 {
@@ -42,10 +42,10 @@ static patch_t common(patch_t a, patch_t b)
 {
     int row = a.row > b.row ? a.row : b.row;
     int column = a.column > b.column ? a.column : b.column;
-    int end = a.row + a.rows < b.row + b.rows ? a.row + a.rows
-                                              : b.row + b.rows;
+    int end = a.row + a.rows < b.row + b.rows ? a.row + a.rows : b.row + b.rows;
     int edge = a.column + a.columns < b.column + b.columns
-                   ? a.column + a.columns : b.column + b.columns;
+                   ? a.column + a.columns
+                   : b.column + b.columns;
     return (patch_t){row, column, end - row, edge - column};
 }
 
@@ -57,10 +57,10 @@ static void move(char how, patch_t whole)
             continue;
         MPI_Datatype here, there;
         MPI_Type_vector(p.rows, p.columns, COLUMNS, MPI_LONG, &here);
-        MPI_Type_create_subarray(
-            2, (int[]){b.rows, b.columns}, (int[]){p.rows, p.columns},
-            (int[]){p.row - b.row, p.column - b.column}, MPI_ORDER_C,
-            MPI_LONG, &there);
+        MPI_Type_create_subarray(2, (int[]){b.rows, b.columns},
+                                 (int[]){p.rows, p.columns},
+                                 (int[]){p.row - b.row, p.column - b.column},
+                                 MPI_ORDER_C, MPI_LONG, &there);
         MPI_Type_commit(&here);
         MPI_Type_commit(&there);
         long *at = &mine[p.row][p.column];
@@ -116,8 +116,8 @@ static void compare(uint64_t key)
         move('g', p);
         for (int i = 0; i < ROWS; i++)
             for (int j = 0; j < COLUMNS; j++) {
-                bool in = i >= p.row && i < p.row + p.rows &&
-                          j >= p.column && j < p.column + p.columns;
+                bool in = i >= p.row && i < p.row + p.rows && j >= p.column &&
+                          j < p.column + p.columns;
                 CHECK(mine[i][j] == (in ? model[i][j] : -1),
                       "%ld at %d, %d, not %ld", mine[i][j], i, j, model[i][j]);
             }
@@ -158,8 +158,8 @@ int main(int argc, char **argv)
     MPI_Aint bytes = (MPI_Aint)((size_t)b.rows * b.columns * sizeof *memory);
     MPI_Alloc_mem(bytes, MPI_INFO_NULL, &memory);
     memset(memory, 0, (size_t)bytes);
-    MPI_Win_create(memory, bytes, sizeof *memory, MPI_INFO_NULL,
-                   MPI_COMM_WORLD, &window);
+    MPI_Win_create(memory, bytes, sizeof *memory, MPI_INFO_NULL, MPI_COMM_WORLD,
+                   &window);
     MPI_Win_lock_all(0, window);
     for (long i = 0; i < times; i++) {
         change(key2(seed, (uint64_t)i), i % 3 == 2);

@@ -64,8 +64,7 @@ static void make(const char *what)
     MPI_Win window;
     MPI_Request request;
     if (!strcmp(what, "window")) {
-        MPI_Win_create(block, BLOCK, 1, MPI_INFO_NULL, MPI_COMM_WORLD,
-                       &window);
+        MPI_Win_create(block, BLOCK, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &window);
         MPI_Win_free(&window);
     } else if (!strcmp(what, "attach")) {
         MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &window);
@@ -74,8 +73,7 @@ static void make(const char *what)
         MPI_Win_free(&window);
     } else {
         int to = (world_rank + 1) % world_size;
-        MPI_Send_init(block, BLOCK, MPI_BYTE, to, 0, MPI_COMM_WORLD,
-                      &request);
+        MPI_Send_init(block, BLOCK, MPI_BYTE, to, 0, MPI_COMM_WORLD, &request);
         MPI_Request_free(&request);
     }
 }
@@ -83,7 +81,7 @@ static void make(const char *what)
 static void counted(const char *what, int turns)
 {
     for (int turn = 0; turn < turns; turn++) {
-        block = malloc(BLOCK);          /* where no block has been */
+        block = malloc(BLOCK); /* where no block has been */
         memset(block, 0, BLOCK);
         memset(counts, 0, sizeof counts);
         pthread_t thread = start(count);
@@ -94,8 +92,7 @@ static void counted(const char *what, int turns)
         for (size_t i = 0; i < WORDS; i++)
             lost += *(uint64_t *)(void *)(block + i * PAGE + 64) != counts[i];
     }
-    CHECK(!lost, "%zu of %zu pages lost a store", lost,
-          WORDS * (size_t)turns);
+    CHECK(!lost, "%zu of %zu pages lost a store", lost, WORDS * (size_t)turns);
 }
 
 /* The root's part is over before the others make anything of the block. */
@@ -107,7 +104,7 @@ static void pending(int turns)
     for (int turn = 0; turn < turns; turn++) {
         size_t at = 100 + (size_t)turn * 523 % 5000;
         MPI_Request request;
-        block = malloc(BLOCK);          /* where no block has been */
+        block = malloc(BLOCK); /* where no block has been */
         memset(block, 1, BLOCK);
         for (size_t i = 0; i < PART; i++)
             source[i] = (char)mix(i + (size_t)turn);

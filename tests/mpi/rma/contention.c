@@ -12,7 +12,7 @@
 enum { LENGTH_ = 20000, COUNTER = 0, SPIN, TAIL, GUARDED, TABLE, WORDS = 64 };
 
 static int me, n;
-static long *words;             /* rank 0's, and each rank's queue node */
+static long *words; /* rank 0's, and each rank's queue node */
 static double *sums;
 static MPI_Win window, vector;
 
@@ -162,7 +162,8 @@ static void many_locks(long rounds)
     for (long i = 0; i < rounds; i++) {
         for (int t = 0; t < n; t++)
             MPI_Win_lock((t + me + i) % 3 ? MPI_LOCK_SHARED
-                                          : MPI_LOCK_EXCLUSIVE, t, 0, window);
+                                          : MPI_LOCK_EXCLUSIVE,
+                         t, 0, window);
         fetch_add(1, 0, COUNTER);
         for (int t = 0; t < n; t++)
             MPI_Win_unlock(t, window);

@@ -15,8 +15,8 @@ static FILE *logged;
 
 static MPI_Aint bytes_of(int round, int r)
 {
-    static const MPI_Aint some[] = {0, 1, 3, 4, 5, 8, 17, 700, 4096, 5000,
-                                    8192, MOST};
+    static const MPI_Aint some[] = {0,  1,   3,    4,    5,    8,
+                                    17, 700, 4096, 5000, 8192, MOST};
     return some[mix((uint64_t)(round * 64 + r)) % LENGTH(some)];
 }
 
@@ -59,7 +59,7 @@ static void write_all(MPI_Win window, int round)
         MPI_Aint bytes = bytes_of(round, r);
         for (MPI_Aint i = 0; i < bytes; i++)
             from[i] = byte(round, r, i);
-        for (MPI_Aint i = me; i < bytes; i += n)    /* each its share */
+        for (MPI_Aint i = me; i < bytes; i += n) /* each its share */
             MPI_Put(from + i, 1, MPI_BYTE, r, i, 1, MPI_BYTE, window);
         MPI_Win_flush(r, window);
     }

@@ -14,7 +14,7 @@
 #define COUNT 10000
 
 static MPI_Win window;
-static MPI_Aint at[16];         /* of each rank's memory */
+static MPI_Aint at[16]; /* of each rank's memory */
 
 static void make(const char *kind)
 {

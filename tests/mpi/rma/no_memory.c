@@ -38,8 +38,9 @@ int main(int argc, char **argv)
         got[i] = -1;
     }
     MPI_Win_fence(0, win);
-    expect("MPI_Accumulate", MPI_Accumulate(mine, 1, every, right, 0, 1,
-                                            every, MPI_SUM, win), fails);
+    expect("MPI_Accumulate",
+           MPI_Accumulate(mine, 1, every, right, 0, 1, every, MPI_SUM, win),
+           fails);
     MPI_Win_fence(0, win);
     for (int i = 0; i < N; i++) {
         CHECK(base[i] == i + (fails || i % 2 ? 0 : left + 1),
@@ -48,8 +49,9 @@ int main(int argc, char **argv)
     }
     MPI_Win_fence(0, win);
     expect("MPI_Get_accumulate",
-           MPI_Get_accumulate(mine, 1, every, got, 1, every, right, 0, 1,
-                              every, MPI_SUM, win), fails);
+           MPI_Get_accumulate(mine, 1, every, got, 1, every, right, 0, 1, every,
+                              MPI_SUM, win),
+           fails);
     MPI_Win_fence(0, win);
     for (int i = 0; i < N; i += 2) {
         CHECK(base[i] == i + (fails ? 0 : left + 1), "element %d is %lld", i,
@@ -64,11 +66,11 @@ int main(int argc, char **argv)
     expect("MPI_Win_fence", MPI_Win_fence(0, win), false);
     expect("MPI_Accumulate of all",
            MPI_Accumulate(mine, N, MPI_INT64_T, right, 0, N, MPI_INT64_T,
-                          MPI_SUM, win), false);
+                          MPI_SUM, win),
+           false);
     MPI_Win_fence(0, win);
     for (int i = 0; i < N; i++) {
-        CHECK(i % 2 || got[i] == world_rank + 1, "got %lld",
-              (long long)got[i]);
+        CHECK(i % 2 || got[i] == world_rank + 1, "got %lld", (long long)got[i]);
         CHECK(base[i] == (i % 2 ? i : left + 1) + left + 1,
               "element %d is %lld", i, (long long)base[i]);
     }

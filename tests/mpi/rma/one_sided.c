@@ -13,12 +13,12 @@
 
 enum { CREATED, ALLOCATED, DYNAMIC, WINDOWS };
 enum { LOCK, FLUSH, FLUSH_LOCAL, LOCK_ALL, PSCW, FENCE, SYNCS };
-static const char *const names[] = {"lock", "flush", "flush_local", "lock_all",
-                                    "post/start", "fence"};
+static const char *const names[] = {"lock",     "flush",      "flush_local",
+                                    "lock_all", "post/start", "fence"};
 
 static MPI_Win win;
 static MPI_Group other;
-static MPI_Aint base;           /* rank 1's, as accesses name it */
+static MPI_Aint base; /* rank 1's, as accesses name it */
 static char *memory, *local;
 
 static void open_window(int kind, MPI_Aint bytes)

@@ -27,7 +27,7 @@ static size_t bytes;
 static MPI_Win window;
 static FILE *logged;
 static char fixed[8 * PART + PART];
-static MPI_Aint places[8], unit;     /* displacements: where, and of what */
+static MPI_Aint places[8], unit; /* displacements: where, and of what */
 
 typedef struct {
     MPI_Datatype type;
@@ -35,21 +35,21 @@ typedef struct {
 } basic_t;
 
 static basic_t basics[12];
-static const MPI_Op integer_ops[] = {
-    MPI_SUM, MPI_PROD, MPI_MAX, MPI_MIN, MPI_BAND, MPI_BOR, MPI_BXOR,
-    MPI_LAND, MPI_LOR, MPI_LXOR};
+static const MPI_Op integer_ops[] = {MPI_SUM,  MPI_PROD, MPI_MAX,  MPI_MIN,
+                                     MPI_BAND, MPI_BOR,  MPI_BXOR, MPI_LAND,
+                                     MPI_LOR,  MPI_LXOR};
 static const MPI_Op float_ops[] = {MPI_SUM, MPI_MAX, MPI_MIN};
 static const MPI_Op pair_ops[] = {MPI_MINLOC, MPI_MAXLOC};
 
 static void fill_basics(void)
 {
     const basic_t all[] = {
-        {MPI_INT, false, false}, {MPI_LONG, false, false},
-        {MPI_DOUBLE, true, false}, {MPI_FLOAT, true, false},
-        {MPI_SHORT, false, false}, {MPI_SIGNED_CHAR, false, false},
+        {MPI_INT, false, false},      {MPI_LONG, false, false},
+        {MPI_DOUBLE, true, false},    {MPI_FLOAT, true, false},
+        {MPI_SHORT, false, false},    {MPI_SIGNED_CHAR, false, false},
         {MPI_UINT64_T, false, false}, {MPI_UNSIGNED, false, false},
-        {MPI_2INT, false, true}, {MPI_DOUBLE_INT, false, true},
-        {MPI_LONG_INT, false, true}, {MPI_INT, false, false}};
+        {MPI_2INT, false, true},      {MPI_DOUBLE_INT, false, true},
+        {MPI_LONG_INT, false, true},  {MPI_INT, false, false}};
     memcpy(basics, all, sizeof all);
 }
 
@@ -90,8 +90,9 @@ static void values(const basic_t *b, char *to, size_t count, uint64_t key)
         else
             *at = (char)small;
         if (b->pairs)
-            *(int *)(void *)(at + (b->type == MPI_2INT ? 4 : 8)) =
-                (int)(key2(key, i + 7) % 5);
+            *(int *)(void *)(at + (b->type == MPI_2INT
+                                       ? 4
+                                       : 8)) = (int)(key2(key, i + 7) % 5);
     }
 }
 
@@ -103,9 +104,7 @@ static MPI_Datatype derived(const basic_t *b, rng_t *r, int *k, int *reach)
     int lengths[5], at[5];
     /* Intel MPI is wrong, now and then, on types that are made of pairs. */
     switch (b->pairs ? 0 : rng_below(r, 5)) {
-    case 0:
-        *k = *reach = 1;
-        return b->type;
+    case 0: *k = *reach = 1; return b->type;
     case 1:
         MPI_Type_contiguous(a, b->type, &type);
         *k = *reach = a;
@@ -128,9 +127,9 @@ static MPI_Datatype derived(const basic_t *b, rng_t *r, int *k, int *reach)
         break;
     default:
         MPI_Type_vector(2, l, l + 2, b->type, &inner);
-        MPI_Type_create_resized(inner, 0, (MPI_Aint)((size_t)(2 * l + 3) *
-                                                     extent_of(b->type)),
-                                &type);
+        MPI_Type_create_resized(
+            inner, 0, (MPI_Aint)((size_t)(2 * l + 3) * extent_of(b->type)),
+            &type);
         MPI_Type_free(&inner);
         *k = 2 * l;
         *reach = 2 * l + 3;
@@ -187,8 +186,7 @@ static side_t side(const basic_t *b, rng_t *r, int total, int room)
     return (side_t){b->type, total};
 }
 
-static void operation(uint64_t its, uint64_t key, int k, int target,
-                      int epoch)
+static void operation(uint64_t its, uint64_t key, int k, int target, int epoch)
 {
     rng_t r = rng_from(key2(its, (uint64_t)k)), all = rng_from(key);
     op_buffers_t *u = &buffers[k];
@@ -255,8 +253,8 @@ static void operation(uint64_t its, uint64_t key, int k, int target,
         MPI_Fetch_and_op(u->send, u->got, b->type, target, at, op, window);
         break;
     case SWAP:
-        MPI_Compare_and_swap(u->send, u->send + extent, u->got, b->type,
-                             target, at, window);
+        MPI_Compare_and_swap(u->send, u->send + extent, u->got, b->type, target,
+                             at, window);
         break;
     default:
         if (op == MPI_NO_OP)
@@ -265,8 +263,8 @@ static void operation(uint64_t its, uint64_t key, int k, int target,
             MPI_Raccumulate(u->send, from.count, from.type, target, at,
                             to.count, to.type, op, window, &u->request);
         else
-            MPI_Accumulate(u->send, from.count, from.type, target, at,
-                           to.count, to.type, op, window);
+            MPI_Accumulate(u->send, from.count, from.type, target, at, to.count,
+                           to.type, op, window);
     }
     if (passive && rng_one_in(&r, 3)) {
         if (rng_one_in(&r, 2))
@@ -290,9 +288,7 @@ static void wait_for_all(int count, rng_t *r)
         all[k] = buffers[k].request;
     all[count++] = message[0];
     switch (rng_below(r, 3)) {
-    case 0:
-        MPI_Waitall(count, all, MPI_STATUSES_IGNORE);
-        break;
+    case 0: MPI_Waitall(count, all, MPI_STATUSES_IGNORE); break;
     case 1:
         do {
             MPI_Testsome(count, all, &some, which, MPI_STATUSES_IGNORE);
@@ -325,9 +321,7 @@ static void round_of(uint64_t key, int number)
         buffers[k].request = MPI_REQUEST_NULL;
     MPI_Barrier(MPI_COMM_WORLD);
     switch (epoch) {
-    case FENCE:
-        MPI_Win_fence(MPI_MODE_NOPRECEDE, window);
-        break;
+    case FENCE: MPI_Win_fence(MPI_MODE_NOPRECEDE, window); break;
     case RING:
         MPI_Comm_group(MPI_COMM_WORLD, &world);
         MPI_Group_incl(world, 1, &right, &to);
@@ -338,23 +332,16 @@ static void round_of(uint64_t key, int number)
         MPI_Group_free(&from);
         MPI_Group_free(&world);
         break;
-    case SHARED:
-        MPI_Win_lock(MPI_LOCK_SHARED, target, 0, window);
-        break;
-    case EXCLUSIVE:
-        MPI_Win_lock(MPI_LOCK_EXCLUSIVE, target, 0, window);
-        break;
-    default:
-        MPI_Win_lock_all(epoch == ALL ? 0 : MPI_MODE_NOCHECK, window);
+    case SHARED: MPI_Win_lock(MPI_LOCK_SHARED, target, 0, window); break;
+    case EXCLUSIVE: MPI_Win_lock(MPI_LOCK_EXCLUSIVE, target, 0, window); break;
+    default: MPI_Win_lock_all(epoch == ALL ? 0 : MPI_MODE_NOCHECK, window);
     }
     for (int k = 0; k < ops; k++)
         operation(its, key, k, target, epoch);
     if (epoch >= SHARED)
         wait_for_all(ops, &r);
     switch (epoch) {
-    case FENCE:
-        MPI_Win_fence(MPI_MODE_NOSUCCEED, window);
-        break;
+    case FENCE: MPI_Win_fence(MPI_MODE_NOSUCCEED, window); break;
     case RING:
         MPI_Win_complete(window);
         if (its % 2)
@@ -364,11 +351,8 @@ static void round_of(uint64_t key, int number)
                 MPI_Win_test(window, &flag);
         break;
     case SHARED:
-    case EXCLUSIVE:
-        MPI_Win_unlock(target, window);
-        break;
-    default:
-        MPI_Win_unlock_all(window);
+    case EXCLUSIVE: MPI_Win_unlock(target, window); break;
+    default: MPI_Win_unlock_all(window);
     }
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_Win_lock(MPI_LOCK_SHARED, me, 0, window);
@@ -382,9 +366,9 @@ static void round_of(uint64_t key, int number)
             rng_t o = rng_from(key2(key2(key, (uint64_t)i), (uint64_t)k));
             rng_t a = rng_from(key);
             bool together = rng_below(&o, KINDS) == TOGETHER;
-            const basic_t *t =
-                together ? &basics[rng_below(&a, LENGTH(basics))]
-                         : &basics[rng_below(&o, LENGTH(basics))];
+            const basic_t *t = together
+                                   ? &basics[rng_below(&a, LENGTH(basics))]
+                                   : &basics[rng_below(&o, LENGTH(basics))];
             if (k >= count || !t->pairs)
                 parts = hash_of(parts, memory + i * PART + k * (PART / OPS),
                                 PART / OPS - 64);
@@ -396,18 +380,28 @@ static void round_of(uint64_t key, int number)
     MPI_Win_unlock(me, window);
     uint64_t got = 0;
     for (int k = 0; k < ops; k++)
-        got = mix(got ^ hash_elements(
-                            buffers[k].basic, buffers[k].got,
-                            PART / (int)extent_of(buffers[k].basic->type)));
-    fprintf(logged, "round %d epoch %d ops %d: parts %016llx sums %016llx "
-            "got %016llx\n", number, epoch, ops, (unsigned long long)parts,
+        got = mix(got ^
+                  hash_elements(buffers[k].basic, buffers[k].got,
+                                PART / (int)extent_of(buffers[k].basic->type)));
+    fprintf(logged,
+            "round %d epoch %d ops %d: parts %016llx sums %016llx "
+            "got %016llx\n",
+            number, epoch, ops, (unsigned long long)parts,
             (unsigned long long)sums, (unsigned long long)got);
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
 /* Several kinds of memory. */
-enum { CREATED, ALLOCATED_MEMORY, STATIC, ALLOCATED, SHARED_MEMORY,
-       DYNAMIC, ATTACHED_MAPPING, LAST };
+enum {
+    CREATED,
+    ALLOCATED_MEMORY,
+    STATIC,
+    ALLOCATED,
+    SHARED_MEMORY,
+    DYNAMIC,
+    ATTACHED_MAPPING,
+    LAST
+};
 
 static char *mapping(void)
 {
@@ -431,8 +425,9 @@ static void make(int w)
     else if (w == ALLOCATED_MEMORY)
         MPI_Alloc_mem((MPI_Aint)bytes, MPI_INFO_NULL, &memory);
     else
-        memory = w == STATIC ? fixed
-                 : w == ATTACHED_MAPPING ? mapping() : malloc(bytes);
+        memory = w == STATIC             ? fixed
+                 : w == ATTACHED_MAPPING ? mapping()
+                                         : malloc(bytes);
     if (w < ALLOCATED)
         MPI_Win_create(memory, (MPI_Aint)bytes, UNIT, MPI_INFO_NULL,
                        MPI_COMM_WORLD, &window);

@@ -21,8 +21,7 @@ static void come_late(void)
 {
     int flag;
     for (int i = 0; i < 50; i++) {
-        MPI_Iprobe(MPI_ANY_SOURCE, 9, MPI_COMM_WORLD, &flag,
-                   MPI_STATUS_IGNORE);
+        MPI_Iprobe(MPI_ANY_SOURCE, 9, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
         usleep(1000);
     }
 }
@@ -192,7 +191,8 @@ static void mixed(void)
     MPI_Win_fence(0, window);
     MPI_Accumulate(&one, 1, type, right, 0, 1, type, MPI_REPLACE, window);
     CHECK(MPI_Accumulate(&one, 1, type, right, 0, 1, type, MPI_SUM, window) !=
-              MPI_SUCCESS, "a sum over several types");
+              MPI_SUCCESS,
+          "a sum over several types");
     MPI_Accumulate(&one, 1, ints, right, 64, 1, ints, MPI_SUM, window);
     MPI_Win_fence(0, window);
     at = (both_t *)(void *)memory;

@@ -154,7 +154,7 @@ static void wrong_epochs(void)
     TRY(MPI_Win_wait(window));
     TRY(MPI_Win_flush(0, window));
     to_nobody();
-#ifndef OMPI_MAJOR_VERSION      /* it takes a second lock, and goes wrong */
+#ifndef OMPI_MAJOR_VERSION /* it takes a second lock, and goes wrong */
     MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, window);
     TRY(MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, window));
     TRY(MPI_Win_lock_all(0, window));

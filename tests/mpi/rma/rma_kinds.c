@@ -101,11 +101,11 @@ static void host_memory(int shared, int apart)
     MPI_Info_create(&info);
     MPI_Info_set(info, "alloc_shared_noncontig", apart ? "true" : "false");
     if (shared)
-        MPI_Win_allocate_shared(bytes_of(me), unit_of(me), info,
-                                MPI_COMM_WORLD, &base, &window);
+        MPI_Win_allocate_shared(bytes_of(me), unit_of(me), info, MPI_COMM_WORLD,
+                                &base, &window);
     else
-        MPI_Win_allocate(bytes_of(me), unit_of(me), info, MPI_COMM_WORLD,
-                         &base, &window);
+        MPI_Win_allocate(bytes_of(me), unit_of(me), info, MPI_COMM_WORLD, &base,
+                         &window);
     MPI_Info_free(&info);
     if (me)
         memset(base, 0, (size_t)bytes_of(me));
@@ -121,7 +121,7 @@ static void host_memory(int shared, int apart)
         MPI_Win_fence(0, window);
         if (r) {
             CHECK(theirs[8 * me] == 1000 * r + 10 * me, "%ld", theirs[8 * me]);
-            theirs[8 * me] = mine;          /* a store, then RMA */
+            theirs[8 * me] = mine; /* a store, then RMA */
         }
         MPI_Win_fence(0, window);
         if (r)
@@ -130,7 +130,7 @@ static void host_memory(int shared, int apart)
         MPI_Win_fence(0, window);
         CHECK(!r || got == mine, "a store that RMA does not see: %ld", got);
         MPI_Win_lock_all(0, window);
-        if (r) {                            /* RMA, then a load of a third */
+        if (r) { /* RMA, then a load of a third */
             mine += 1000;
             MPI_Put(&mine, 1, MPI_LONG, r, (MPI_Aint)me * 64 / unit_of(r), 1,
                     MPI_LONG, window);
@@ -183,8 +183,7 @@ static void both_ways(MPI_Win window, int target, MPI_Aint at, long *memory,
             ones[j] = 1;
         MPI_Type_contiguous(m, MPI_LONG, &all);
         MPI_Type_commit(&all);
-        MPI_Accumulate(ones, m, MPI_LONG, target, at, 1, all, MPI_SUM,
-                       window);
+        MPI_Accumulate(ones, m, MPI_LONG, target, at, 1, all, MPI_SUM, window);
         MPI_Win_flush(target, window);
         MPI_Type_free(&all);
         free(ones);
@@ -293,7 +292,7 @@ static void faults(void)
     MPI_Win window;
     long value = 1, old = 3;
     int code[4], class;
-    const MPI_Aint at = 4096;       /* the system maps nothing so low */
+    const MPI_Aint at = 4096; /* the system maps nothing so low */
     MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &window);
     MPI_Win_set_errhandler(window, MPI_ERRORS_RETURN);
     MPI_Win_lock_all(0, window);
@@ -320,8 +319,7 @@ int main(int argc, char **argv)
     test_start(&argc, &argv);
     me = world_rank;
     n = world_size;
-    snprintf(name, sizeof name, "%s.%d", argc > 2 ? argv[argc - 1] : "log",
-             me);
+    snprintf(name, sizeof name, "%s.%d", argc > 2 ? argv[argc - 1] : "log", me);
     logged = fopen(name, "w");
     CHECK(logged != NULL, "cannot write %s", name);
     uses = argc > 1 && !strcmp(argv[1], "all");

@@ -34,8 +34,8 @@ static void use(MPI_Comm comm, MPI_Win window, long *memory, size_t at)
 static void on(MPI_Comm comm, long *memory, size_t length)
 {
     MPI_Win window;
-    MPI_Win_create(memory, (MPI_Aint)(length * sizeof *memory),
-                   sizeof *memory, MPI_INFO_NULL, comm, &window);
+    MPI_Win_create(memory, (MPI_Aint)(length * sizeof *memory), sizeof *memory,
+                   MPI_INFO_NULL, comm, &window);
     use(comm, window, memory, length - 1);
     use(comm, window, memory, 0);
     MPI_Win_free(&window);

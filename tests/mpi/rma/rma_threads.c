@@ -55,8 +55,8 @@ int main(int argc, char **argv)
     for (int t = 0; t < THREADS; t++) {
         MPI_Alloc_mem(64, MPI_INFO_NULL, &mine[t]);
         memset(mine[t], 0, 64);
-        MPI_Win_create(mine[t], 64, sizeof(long), MPI_INFO_NULL,
-                       MPI_COMM_WORLD, &own[t]);
+        MPI_Win_create(mine[t], 64, sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD,
+                       &own[t]);
     }
     MPI_Win_lock_all(0, shared);
     if (level == MPI_THREAD_MULTIPLE) {

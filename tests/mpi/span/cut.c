@@ -36,8 +36,8 @@ static void expect(const int *at, int from, int n, int end, const char *what)
         CHECK(at[i] == value(from, i), "%s: int %d of rank %d is %d", what, i,
               from, at[i]);
     for (int i = n; i < end; i++)
-        CHECK(at[i] == -1, "%s: int %d behind the room of rank %d is %d",
-              what, i, from, at[i]);
+        CHECK(at[i] == -1, "%s: int %d behind the room of rank %d is %d", what,
+              i, from, at[i]);
 }
 
 static int class_of(int code)
@@ -58,8 +58,7 @@ static void gather(int root, int cut)
         counts[cut] = count / 2;
     int class = class_of(MPI_Gatherv(part, count, MPI_INT, whole, counts,
                                      places, MPI_INT, root, MPI_COMM_WORLD));
-    CHECK(class == (rank == root && cut >= 0 ? MPI_ERR_TRUNCATE
-                                             : MPI_SUCCESS),
+    CHECK(class == (rank == root && cut >= 0 ? MPI_ERR_TRUNCATE : MPI_SUCCESS),
           "Gatherv from %d to %d: class %d", cut, root, class);
     for (int i = 0; i < ranks && rank == root; i++)
         expect(whole + places[i], i, i == cut ? 0 : count,

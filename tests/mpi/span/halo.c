@@ -82,8 +82,10 @@ static void in_rank_order(int step)
         sum += shares[i];
         again += 0.1 * (i + 1) + step;
     }
-    CHECK(!memcmp(&sum, &again, sizeof sum), "the sum in rank order is %a, "
-          "not %a", sum, again);
+    CHECK(!memcmp(&sum, &again, sizeof sum),
+          "the sum in rank order is %a, "
+          "not %a",
+          sum, again);
     MPI_Allreduce(mine, all, 1, pair, then, line);
     MPI_Scan(mine, upto, 1, pair, then, line);
     for (int i = 0; i < n; i++) {
@@ -91,8 +93,8 @@ static void in_rank_order(int step)
         want[1] = want[1] * one[0] + one[1];
         want[0] *= one[0];
         CHECK(i != me || !memcmp(upto, want, sizeof want),
-              "step %d: the prefix is %g %g, not %g %g", step, upto[0],
-              upto[1], want[0], want[1]);
+              "step %d: the prefix is %g %g, not %g %g", step, upto[0], upto[1],
+              want[0], want[1]);
     }
     CHECK(!memcmp(all, want, sizeof want), "step %d: %g %g, not %g %g", step,
           all[0], all[1], want[0], want[1]);
@@ -127,8 +129,7 @@ int main(int argc, char **argv)
         MPI_Allreduce(MPI_IN_PLACE, sums, 2, MPI_INT64_T, MPI_SUM, line);
         CHECK(sums[1] == n * (n - 1) / 2, "step %d: the ranks sum to %lld",
               step, (long long)sums[1]);
-        MPI_Reduce(row(now, 1), &most, 1, MPI_INT64_T, MPI_MAX, step % n,
-                   line);
+        MPI_Reduce(row(now, 1), &most, 1, MPI_INT64_T, MPI_MAX, step % n, line);
         MPI_Bcast(&most, 1, MPI_INT64_T, step % n, line);
         fprintf(report, "%lld %lld\n", (long long)sums[0], (long long)most);
         if (step % 8 == 0)

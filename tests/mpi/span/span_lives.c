@@ -147,8 +147,7 @@ int main(int argc, char **argv)
     CHECK(entries_of("/proc/self/fd") <= files, "%ld descriptors, %ld before",
           entries_of("/proc/self/fd"), files);
     CHECK(entries_of("/proc/self/map_files") <= maps + 8,
-          "%ld mappings, %ld before", entries_of("/proc/self/map_files"),
-          maps);
+          "%ld mappings, %ld before", entries_of("/proc/self/map_files"), maps);
     many_alive(alive);
     free(big);
     free(other);

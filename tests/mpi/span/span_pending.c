@@ -38,7 +38,7 @@ static void begin(pending_t *p, MPI_Comm comm, int i)
     MPI_Iallgather(&p->mine, 1, MPI_INT, p->all, 1, MPI_INT, comm,
                    &p->request[3]);
     MPI_Comm_idup(comm, &p->copy, &p->request[4]);
-#ifdef OMPI_MAJOR_VERSION       /* alone it takes others' messages for its own */
+#ifdef OMPI_MAJOR_VERSION /* alone it takes others' messages for its own */
     MPI_Wait(&p->request[4], MPI_STATUS_IGNORE);
 #endif
     p->request[5] = MPI_REQUEST_NULL;
@@ -63,8 +63,8 @@ static void end(pending_t *p, int i)
         MPI_Wait(&p->request[order[j]], MPI_STATUS_IGNORE);
     if (p->request[5] != MPI_REQUEST_NULL)
         MPI_Request_free(&p->request[5]);
-    CHECK(p->sum == n * (n - 1) / 2 + n * i, "round %d: Iallreduce gives %d",
-          i, p->sum);
+    CHECK(p->sum == n * (n - 1) / 2 + n * i, "round %d: Iallreduce gives %d", i,
+          p->sum);
     for (int j = 0; j < k * n; j++)
         CHECK(p->to[j] == j / k * 100 + world_rank + i,
               "round %d: Ialltoall gives %d at %d", i, p->to[j], j);
@@ -82,8 +82,10 @@ static void block(MPI_Comm comm, int i)
     }
     MPI_Allreduce(a, b, k, MPI_INT, MPI_SUM, comm);
     for (int j = 0; j < k; j++)
-        CHECK(b[j] == n * (n - 1) / 2 + n * (j + i), "round %d: Allreduce "
-              "gives %d at %d", i, b[j], j);
+        CHECK(b[j] == n * (n - 1) / 2 + n * (j + i),
+              "round %d: Allreduce "
+              "gives %d at %d",
+              i, b[j], j);
     MPI_Bcast(a, k, MPI_INT, root, comm);
     for (int j = 0; j < k; j++)
         CHECK(a[j] == root + j + i, "round %d: Bcast gives %d", i, a[j]);

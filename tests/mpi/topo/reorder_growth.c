@@ -36,8 +36,8 @@ int main(int argc, char **argv)
     growth_t then = {0};
     long moved = 0, all = 0;
     MPI_Comm comm, made;
-    MPI_Comm_split(MPI_COMM_WORLD, 0,
-                   world_rank % 2 * world_size + world_rank, &comm);
+    MPI_Comm_split(MPI_COMM_WORLD, 0, world_rank % 2 * world_size + world_rank,
+                   &comm);
     MPI_Comm_rank(comm, &rank);
     for (int i = 0; i < rounds; i++) {
         int sum, new_rank;

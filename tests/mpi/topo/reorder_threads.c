@@ -31,9 +31,9 @@ static void *make_some(void *of)
         if ((i + t->number) % 2)
             MPI_Cart_create(t->comm, 2, dims, periods, 1, &made);
         else
-            MPI_Dist_graph_create_adjacent(
-                t->comm, 1, &before, MPI_UNWEIGHTED, 1, &next, MPI_UNWEIGHTED,
-                MPI_INFO_NULL, 1, &made);
+            MPI_Dist_graph_create_adjacent(t->comm, 1, &before, MPI_UNWEIGHTED,
+                                           1, &next, MPI_UNWEIGHTED,
+                                           MPI_INFO_NULL, 1, &made);
         MPI_Topo_test(made, &kind);
         CHECK(kind == ((i + t->number) % 2 ? MPI_CART : MPI_DIST_GRAPH),
               "thread %d, round %d: topology %d", t->number, i, kind);

@@ -20,7 +20,10 @@ static MPI_Comm comm;
 static FILE *report;
 static bool few;
 
-static bool is_cart(int kind) { return kind < CARTS; }
+static bool is_cart(int kind)
+{
+    return kind < CARTS;
+}
 static bool is_graph(int kind)
 {
     return !is_cart(kind) && kind < CARTS + GRAPHS;
@@ -42,8 +45,7 @@ static int cart(int wrong, bool map, MPI_Comm *made)
     if (wrong == 5)
         made = map ? made : NULL;
     if (map)
-        return MPI_Cart_map(from, n, dims, periods,
-                            wrong == 5 ? NULL : &rank);
+        return MPI_Cart_map(from, n, dims, periods, wrong == 5 ? NULL : &rank);
     return MPI_Cart_create(from, n, dims, periods, 1, made);
 }
 
@@ -90,15 +92,16 @@ static int dist(int wrong, bool adjacent, MPI_Comm *made)
 
 static int call(int kind, int wrong, bool other, MPI_Comm *made)
 {
-    return is_cart(kind) ? cart(wrong, other, made)
-         : is_graph(kind) ? graph(wrong, other, made)
-                          : dist(wrong, other, made);
+    return is_cart(kind)    ? cart(wrong, other, made)
+           : is_graph(kind) ? graph(wrong, other, made)
+                            : dist(wrong, other, made);
 }
 
 static int wrong_of(int kind)
 {
-    return 1 + (is_cart(kind) ? kind : is_graph(kind) ? kind - CARTS
-                                                      : kind - CARTS - GRAPHS);
+    return 1 + (is_cart(kind)    ? kind
+                : is_graph(kind) ? kind - CARTS
+                                 : kind - CARTS - GRAPHS);
 }
 
 /* What the host checks differs, and so does what it survives. */
@@ -188,10 +191,11 @@ static void heritage(int kind, bool other)
         flag = copied = 0;
     if (!is_cart(kind) && !is_graph(kind))
         MPI_Dist_graph_neighbors_count(made, &ins, &outs, &weighted);
-    fprintf(report, "heir: kind %d: attribute %d, copied %d, name of the old "
-            "%d, returns %d, weighted %d\n", kind, flag, copied,
-            !strcmp(name, "the old one"), handler == MPI_ERRORS_RETURN,
-            weighted);
+    fprintf(report,
+            "heir: kind %d: attribute %d, copied %d, name of the old "
+            "%d, returns %d, weighted %d\n",
+            kind, flag, copied, !strcmp(name, "the old one"),
+            handler == MPI_ERRORS_RETURN, weighted);
     MPI_Comm_delete_attr(comm, key);
     MPI_Comm_free_keyval(&key);
     MPI_Comm_free(&made);
@@ -202,8 +206,8 @@ static void intercommunicator(void)
     MPI_Comm half, between, made = MPI_COMM_NULL, whole = comm;
     int upper = world_rank >= world_size / 2;
     MPI_Comm_split(MPI_COMM_WORLD, upper, 0, &half);
-    MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, upper ? 0 : world_size / 2,
-                         3, &between);
+    MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, upper ? 0 : world_size / 2, 3,
+                         &between);
     MPI_Comm_set_errhandler(between, MPI_ERRORS_RETURN);
     comm = between;
     for (int kind = 0; kind < KINDS; kind += CARTS)
@@ -224,8 +228,8 @@ int main(int argc, char **argv)
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     /* Round robin over the nodes: the host's order is not the best. */
-    MPI_Comm_split(MPI_COMM_WORLD, 0,
-                   world_rank % 2 * world_size + world_rank, &comm);
+    MPI_Comm_split(MPI_COMM_WORLD, 0, world_rank % 2 * world_size + world_rank,
+                   &comm);
     MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
     for (int kind = 0; kind < KINDS; kind++)
         for (int other = 0; other < 2; other++)

@@ -20,13 +20,13 @@
 static int node;
 static bool off, elsewhere;
 static long before, after;
-static rng_t draw;              /* alike on all ranks */
+static rng_t draw; /* alike on all ranks */
 
 typedef struct {
     MPI_Comm comm, made;
-    int n, rank;                /* in made */
-    int world[RANKS_MAX];       /* ranks of comm's members in the world */
-    int order[RANKS_MAX];       /* ranks in comm of made's members      */
+    int n, rank;          /* in made */
+    int world[RANKS_MAX]; /* ranks of comm's members in the world */
+    int order[RANKS_MAX]; /* ranks in comm of made's members */
 } pair_t;
 
 static int node_of(const pair_t *p, int rank)
@@ -37,19 +37,19 @@ static int node_of(const pair_t *p, int rank)
 /* Some ranks of the world, in some order. MPI_COMM_NULL: not this one. */
 static void draw_parent(pair_t *p)
 {
-    int left_out = rng_one_in(&draw, 3) ? (int)rng_below(&draw,
-                                              (size_t)world_size) : -1;
+    int left_out = rng_one_in(&draw, 3)
+                       ? (int)rng_below(&draw, (size_t)world_size)
+                       : -1;
     uint64_t key = rng_next(&draw);
     int how = (int)rng_below(&draw, 4), sort = world_rank;
     if (how == 1)
         sort = -world_rank;
-    if (how == 2)               /* round robin over the nodes */
+    if (how == 2) /* round robin over the nodes */
         sort = world_rank % node * world_size + world_rank / node;
     if (how == 3)
         sort = (int)(key2(key, (uint64_t)world_rank) % 1000);
-    MPI_Comm_split(MPI_COMM_WORLD,
-                   world_rank == left_out ? MPI_UNDEFINED : 0, sort,
-                   &p->comm);
+    MPI_Comm_split(MPI_COMM_WORLD, world_rank == left_out ? MPI_UNDEFINED : 0,
+                   sort, &p->comm);
     if (p->comm == MPI_COMM_NULL)
         return;
     MPI_Comm_set_errhandler(p->comm, rng_one_in(&draw, 2)
@@ -72,7 +72,7 @@ static void look(pair_t *p, int size, int mapped, const char *what)
         CHECK(me >= size, "%s: rank %d of %d is left out", what, me, size);
         /* Open MPI maps it to itself. */
         CHECK(mapped == MPI_PROC_NULL || mapped == MPI_UNDEFINED ||
-              mapped == me,
+                  mapped == me,
               "%s: rank %d is left out, but mapped to %d", what, me, mapped);
         return;
     }
@@ -93,8 +93,8 @@ static void look(pair_t *p, int size, int mapped, const char *what)
     for (int i = 0; i < size; i++) {
         CHECK(first[i] == p->order[i], "%s: rank %d differs", what, i);
         CHECK(p->order[i] >= 0 && p->order[i] < size &&
-              !(seen >> p->order[i] & 1), "%s: rank %d is %d", what, i,
-              p->order[i]);
+                  !(seen >> p->order[i] & 1),
+              "%s: rank %d is %d", what, i, p->order[i]);
         seen |= 1 << p->order[i];
     }
     CHECK(p->order[p->rank] == me, "%s: rank %d of %d", what, p->rank, me);
@@ -202,11 +202,11 @@ static void check_grid(pair_t *p, const grid_t *g)
         for (int i = 0; i < LARGE; i++)
             sent[i] = p->rank + i;
         memset(got, 0xff, sizeof got);
-        MPI_Sendrecv(sent, LARGE, MPI_INT, up, d, got, LARGE, MPI_INT, down,
-                     d, p->made, MPI_STATUS_IGNORE);
+        MPI_Sendrecv(sent, LARGE, MPI_INT, up, d, got, LARGE, MPI_INT, down, d,
+                     p->made, MPI_STATUS_IGNORE);
         for (int i = 0; i < LARGE; i++)
-            CHECK(got[i] == (down < 0 ? -1 : down + i),
-                  "int %d from %d is %d", i, down, got[i]);
+            CHECK(got[i] == (down < 0 ? -1 : down + i), "int %d from %d is %d",
+                  i, down, got[i]);
     }
     speak(p, 2 * g->ndims, near, 2 * g->ndims, near, "grid");
     for (int r = 0; r < p->n; r++)
@@ -224,8 +224,8 @@ static void try_grid(pair_t *p, const grid_t *g, bool differ)
     MPI_Comm_rank(p->comm, &me);
     if (!differ)
         MPI_Cart_map(p->comm, g->ndims, g->dims, g->periods, &mapped);
-    MPI_Cart_create(p->comm, g->ndims, g->dims, g->periods,
-                    differ ? me % 2 : 1, &p->made);
+    MPI_Cart_create(p->comm, g->ndims, g->dims, g->periods, differ ? me % 2 : 1,
+                    &p->made);
     look(p, g->size, mapped, "grid");
     for (int i = 0; differ && p->made != MPI_COMM_NULL && i < g->size; i++)
         CHECK(p->order[i] == i, "rank %d was %d", i, p->order[i]);
@@ -240,8 +240,7 @@ static void draw_grid(pair_t *p, int n)
     grid_t g = {.ndims = 1 + (int)rng_below(&draw, 4), .size = 1};
     int left = n;
     for (int d = 0; d < g.ndims; d++) {
-        g.dims[d] = rng_one_in(&draw, 3) ? left
-                                         : 1 + (int)rng_below(&draw, 3);
+        g.dims[d] = rng_one_in(&draw, 3) ? left : 1 + (int)rng_below(&draw, 3);
         g.dims[d] = g.dims[d] < left ? g.dims[d] : left;
         g.periods[d] = (int)rng_below(&draw, 2);
         left /= g.dims[d];
@@ -299,8 +298,8 @@ static void draw_graph(pair_t *p, int n)
         return;
     int got[RANKS_MAX], begin = p->rank ? index[p->rank - 1] : 0, outs;
     MPI_Graph_neighbors_count(p->made, p->rank, &outs);
-    CHECK(outs == index[p->rank] - begin, "rank %d has %d neighbours",
-          p->rank, outs);
+    CHECK(outs == index[p->rank] - begin, "rank %d has %d neighbours", p->rank,
+          outs);
     MPI_Graph_neighbors(p->made, p->rank, outs, got);
     for (int i = 0; i < outs; i++)
         CHECK(got[i] == edges[begin + i], "neighbour %d of rank %d is %d", i,
@@ -370,16 +369,16 @@ static void draw_dist_graph(pair_t *p, int n)
           ins, p->rank, outs);
     CHECK(!told == !weighted, "weighted: %d", told);
     MPI_Dist_graph_neighbors(p->made, ins, got, wgot, outs, sent, wsent);
-    if (!weighted)              /* hosts leave these as they are */
+    if (!weighted) /* hosts leave these as they are */
         for (int i = 0; i < EDGES_MAX; i++)
             win[i] = wout[i] = wgot[i] = wsent[i] = 1;
     CHECK(same(got, wgot, ins, in, win, ins) &&
-          same(sent, wsent, outs, out, wout, outs),
+              same(sent, wsent, outs, out, wout, outs),
           "rank %d has other neighbours (%s)", p->rank,
           adjacent ? "adjacent" : "distributed");
     if (adjacent)
         CHECK(!memcmp(got, in, (size_t)ins * sizeof *in) &&
-              !memcmp(sent, out, (size_t)outs * sizeof *out),
+                  !memcmp(sent, out, (size_t)outs * sizeof *out),
               "rank %d has its neighbours in another order", p->rank);
     /* Edges of the same two ranks carry messages in their order. */
     speak(p, ins, got, outs, sent, "distributed graph");

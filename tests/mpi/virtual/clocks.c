@@ -25,8 +25,8 @@
 #include <sys/wait.h>
 
 static const clock_row_t rows[] = {
-    {"realtime", real}, {"monotonic", monotonic}, {"raw", raw},
-    {"coarse", coarse}, {"boottime", boottime}, {"gettimeofday", day},
+    {"realtime", real},         {"monotonic", monotonic}, {"raw", raw},
+    {"coarse", coarse},         {"boottime", boottime},   {"gettimeofday", day},
     {"timespec_get", calendar},
 };
 #define ROWS ((int)(sizeof rows / sizeof *rows))
@@ -71,8 +71,8 @@ static void by_nanosleep(int ms)
 
 static void by_clock_nanosleep(int ms)
 {
-    clock_nanosleep(CLOCK_MONOTONIC, 0,
-                    &(struct timespec){0, ms * 1000000L}, NULL);
+    clock_nanosleep(CLOCK_MONOTONIC, 0, &(struct timespec){0, ms * 1000000L},
+                    NULL);
 }
 
 static void by_moment(int ms)
@@ -154,11 +154,17 @@ static void waits(int ms)
         const char *name;
         void (*wait)(int);
     } way[] = {
-        {"nanosleep", by_nanosleep}, {"clock_nanosleep", by_clock_nanosleep},
-        {"moment", by_moment}, {"usleep", by_usleep}, {"sleep", by_sleep},
-        {"select", by_select}, {"poll", by_poll}, {"condition", by_condition},
+        {"nanosleep", by_nanosleep},
+        {"clock_nanosleep", by_clock_nanosleep},
+        {"moment", by_moment},
+        {"usleep", by_usleep},
+        {"sleep", by_sleep},
+        {"select", by_select},
+        {"poll", by_poll},
+        {"condition", by_condition},
         {"monotonic_condition", by_monotonic_condition},
-        {"semaphore", by_semaphore}, {"looking", by_looking},
+        {"semaphore", by_semaphore},
+        {"looking", by_looking},
     };
     /* Virtual time is far from the real one. */
     exchange(1000);
@@ -172,7 +178,7 @@ static void waits(int ms)
             printf("%s %.1f\n%s_clock %lld.0\n", way[i].name, took * 1e9,
                    way[i].name, (long long)clock);
     }
-    if (me == 0) {                      /* one that is late for another */
+    if (me == 0) { /* one that is late for another */
         MPI_Barrier(MPI_COMM_WORLD);
         usleep(1000 * (useconds_t)ms);
         MPI_Send(NULL, 0, MPI_CHAR, 1, 1, MPI_COMM_WORLD);
@@ -233,7 +239,7 @@ static void asleep(int ms)
 /* Before its first call of MPI. */
 static void *sleeper(void *ms)
 {
-    usleep((useconds_t)*(int *)ms * 1000);
+    usleep((useconds_t) * (int *)ms * 1000);
     MPI_Wtime();
     return NULL;
 }

@@ -20,8 +20,7 @@ static void exchange(int times)
 {
     static char from[1 << 20], to[1 << 20];
     for (int i = 0; i < times; i++)
-        MPI_Alltoall(from, 1000, MPI_CHAR, to, 1000, MPI_CHAR,
-                     MPI_COMM_WORLD);
+        MPI_Alltoall(from, 1000, MPI_CHAR, to, 1000, MPI_CHAR, MPI_COMM_WORLD);
 }
 
 static int64_t by_id(clockid_t id)
@@ -34,11 +33,26 @@ static int64_t by_id(clockid_t id)
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-static int64_t real(void) { return by_id(CLOCK_REALTIME); }
-static int64_t monotonic(void) { return by_id(CLOCK_MONOTONIC); }
-static int64_t raw(void) { return by_id(CLOCK_MONOTONIC_RAW); }
-static int64_t coarse(void) { return by_id(CLOCK_MONOTONIC_COARSE); }
-static int64_t boottime(void) { return by_id(CLOCK_BOOTTIME); }
+static int64_t real(void)
+{
+    return by_id(CLOCK_REALTIME);
+}
+static int64_t monotonic(void)
+{
+    return by_id(CLOCK_MONOTONIC);
+}
+static int64_t raw(void)
+{
+    return by_id(CLOCK_MONOTONIC_RAW);
+}
+static int64_t coarse(void)
+{
+    return by_id(CLOCK_MONOTONIC_COARSE);
+}
+static int64_t boottime(void)
+{
+    return by_id(CLOCK_BOOTTIME);
+}
 
 static int64_t day(void)
 {

@@ -7,8 +7,7 @@
 
 #include "clocks.h"
 
-template <typename Clock>
-static void by(const char *name, int loops)
+template <typename Clock> static void by(const char *name, int loops)
 {
     MPI_Barrier(MPI_COMM_WORLD);
     auto begin = Clock::now();

@@ -15,24 +15,39 @@
 enum { MOST = 1500, PENDING = 4 };
 
 typedef enum {
-    BARRIER, BCAST, REDUCE, ALLREDUCE, GATHER, GATHERV, SCATTER, SCATTERV,
-    ALLGATHER, ALLGATHERV, ALLTOALL, ALLTOALLV, ALLTOALLW, REDUCE_SCATTER,
-    REDUCE_SCATTER_BLOCK, KINDS
+    BARRIER,
+    BCAST,
+    REDUCE,
+    ALLREDUCE,
+    GATHER,
+    GATHERV,
+    SCATTER,
+    SCATTERV,
+    ALLGATHER,
+    ALLGATHERV,
+    ALLTOALL,
+    ALLTOALLV,
+    ALLTOALLW,
+    REDUCE_SCATTER,
+    REDUCE_SCATTER_BLOCK,
+    KINDS
 } what_t;
 static const char *const names[KINDS] = {
-    "Barrier", "Bcast", "Reduce", "Allreduce", "Gather", "Gatherv", "Scatter",
-    "Scatterv", "Allgather", "Allgatherv", "Alltoall", "Alltoallv",
-    "Alltoallw", "Reduce_scatter", "Reduce_scatter_block"};
+    "Barrier",    "Bcast",          "Reduce",
+    "Allreduce",  "Gather",         "Gatherv",
+    "Scatter",    "Scatterv",       "Allgather",
+    "Allgatherv", "Alltoall",       "Alltoallv",
+    "Alltoallw",  "Reduce_scatter", "Reduce_scatter_block"};
 
 typedef struct {
     MPI_Comm comm;
-    int me, size, remote, side;         /* side: the first group or second */
+    int me, size, remote, side; /* side: the first group or second */
 } groups_t;
 
 typedef struct {
     what_t what;
     uint64_t key;
-    int n, root, root_side;             /* n: ints of a block */
+    int n, root, root_side; /* n: ints of a block */
     int *out, *in;
     int *sizes, *places, *other_sizes, *other_places;
     MPI_Datatype *types;
@@ -45,8 +60,8 @@ static long calls;
 static void wrong(const groups_t *g, const call_t *c, int at, int is, int must)
 {
     printf("rank %d: %s of %d ints (root %d of side %d), key %#llx, side %d, "
-           "%d and %d members: at %d is %d, not %d\n", world_rank,
-           names[c->what], c->n, c->root, c->root_side,
+           "%d and %d members: at %d is %d, not %d\n",
+           world_rank, names[c->what], c->n, c->root, c->root_side,
            (unsigned long long)c->key, g->side, g->size, g->remote, at, is,
            must);
     fflush(stdout);
@@ -57,7 +72,8 @@ static void wrong(const groups_t *g, const call_t *c, int at, int is, int must)
 static int value(const call_t *c, int side, int from, int to, int i)
 {
     return (int)(key2(c->key, (uint64_t)side << 60 ^ (uint64_t)from << 40 ^
-                              (uint64_t)to << 24 ^ (uint64_t)i) & 0xffff);
+                                  (uint64_t)to << 24 ^ (uint64_t)i) &
+                 0xffff);
 }
 
 /* How much the member `from` has for `to`, where that differs. */
@@ -74,7 +90,8 @@ static bool is_root(const groups_t *g, const call_t *c)
 static int root_of(const groups_t *g, const call_t *c)
 {
     return g->side != c->root_side ? c->root
-         : g->me == c->root ? MPI_ROOT : MPI_PROC_NULL;
+           : g->me == c->root      ? MPI_ROOT
+                                   : MPI_PROC_NULL;
 }
 
 static void sizes(const groups_t *g, call_t *c)
@@ -98,8 +115,9 @@ static void sizes(const groups_t *g, call_t *c)
     }
     for (int i = 0; i < g->remote; i++) {
         /* What goes to i, and what comes from it. */
-        c->sizes[i] = rooted && !scatters ? 0
-            : some(c, g->side, rooted ? 0 : g->me, i);
+        c->sizes[i] = rooted && !scatters
+                          ? 0
+                          : some(c, g->side, rooted ? 0 : g->me, i);
         c->other_sizes[i] = some(c, !g->side, i, rooted ? 0 : g->me);
         if (scatters)
             c->other_sizes[i] = some(c, !g->side, 0, g->me);
@@ -126,18 +144,22 @@ static void fill(const groups_t *g, call_t *c)
         c->out[i] = c->in[i] = -1;
     sizes(g, c);
     switch (c->what) {
-    case SCATTER: case ALLTOALL:
+    case SCATTER:
+    case ALLTOALL:
         for (int j = 0; j < g->remote; j++)
             for (int i = 0; i < n; i++)
                 c->out[j * n + i] = value(c, g->side, g->me, j, i);
         break;
-    case SCATTERV: case ALLTOALLV: case ALLTOALLW:
+    case SCATTERV:
+    case ALLTOALLV:
+    case ALLTOALLW:
         for (int j = 0; j < g->remote; j++)
             for (int i = 0; i < c->sizes[j]; i++)
-                c->out[place(c, c->places, j) + i] =
-                    value(c, g->side, g->me, j, i);
+                c->out[place(c, c->places, j) + i] = value(c, g->side, g->me, j,
+                                                           i);
         break;
-    case REDUCE_SCATTER: case REDUCE_SCATTER_BLOCK:
+    case REDUCE_SCATTER:
+    case REDUCE_SCATTER_BLOCK:
         n *= g->size * g->remote;
         /* fall through */
     default:
@@ -167,12 +189,14 @@ static void check(const groups_t *g, const call_t *c)
     int n = c->n;
     bool gets = g->side != c->root_side, root = is_root(g, c);
     switch (c->what) {
-    case BARRIER: case KINDS:
-        break;
-    case BCAST: case SCATTER:
+    case BARRIER:
+    case KINDS: break;
+    case BCAST:
+    case SCATTER:
         for (int i = 0; i < n && gets; i++)
-            same(g, c, i, value(c, !g->side, c->root,
-                                c->what == SCATTER ? g->me : 0, i));
+            same(
+                g, c, i,
+                value(c, !g->side, c->root, c->what == SCATTER ? g->me : 0, i));
         break;
     case SCATTERV:
         for (int i = 0; i < some(c, !g->side, 0, g->me) && gets; i++)
@@ -186,23 +210,28 @@ static void check(const groups_t *g, const call_t *c)
         for (int i = 0; i < n; i++)
             same(g, c, i, sum(g, c, i));
         break;
-    case REDUCE_SCATTER: case REDUCE_SCATTER_BLOCK:
+    case REDUCE_SCATTER:
+    case REDUCE_SCATTER_BLOCK:
         n *= g->remote;
         for (int i = 0; i < n; i++)
             same(g, c, i, sum(g, c, g->me * n + i));
         break;
-    case GATHER: case ALLGATHER: case ALLTOALL:
+    case GATHER:
+    case ALLGATHER:
+    case ALLTOALL:
         for (int j = 0; j < g->remote && (c->what != GATHER || root); j++)
             for (int i = 0; i < n; i++)
-                same(g, c, j * n + i, value(c, !g->side, j,
-                     c->what == ALLTOALL ? g->me : 0, i));
+                same(g, c, j * n + i,
+                     value(c, !g->side, j, c->what == ALLTOALL ? g->me : 0, i));
         break;
-    case GATHERV: case ALLGATHERV: case ALLTOALLV: case ALLTOALLW:
+    case GATHERV:
+    case ALLGATHERV:
+    case ALLTOALLV:
+    case ALLTOALLW:
         for (int j = 0; j < g->remote && (c->what != GATHERV || root); j++)
             for (int i = 0; i < c->other_sizes[j]; i++)
                 same(g, c, place(c, c->other_places, j) + i,
-                     value(c, !g->side, j, c->what >= ALLTOALL ? g->me : 0,
-                           i));
+                     value(c, !g->side, j, c->what >= ALLTOALL ? g->me : 0, i));
         break;
     }
     free(c->out);
@@ -217,21 +246,21 @@ typedef enum { BLOCKING, NONBLOCKING, PERSISTENT, FORMS } form_t;
 /* Not every host has persistent ones. */
 #if MPI_VERSION >= 4
 #define HAS_PERSISTENT 1
-#define INIT(name, ...)                                                       \
+#define INIT(name, ...) \
     MPI_##name##_init(__VA_ARGS__, g->comm, MPI_INFO_NULL, &c->request)
 #else
 #define HAS_PERSISTENT 0
 #define INIT(name, ...) abort()
 #endif
 
-#define CASE(KIND, name, iname, ...)                                          \
-    case KIND:                                                                \
-        if (form == BLOCKING)                                                 \
-            MPI_##name(__VA_ARGS__, g->comm);                                 \
-        else if (form == NONBLOCKING)                                         \
-            MPI_##iname(__VA_ARGS__, g->comm, &c->request);                   \
-        else                                                                  \
-            INIT(name, __VA_ARGS__);                                          \
+#define CASE(KIND, name, iname, ...)                        \
+    case KIND:                                              \
+        if (form == BLOCKING)                               \
+            MPI_##name(__VA_ARGS__, g->comm);               \
+        else if (form == NONBLOCKING)                       \
+            MPI_##iname(__VA_ARGS__, g->comm, &c->request); \
+        else                                                \
+            INIT(name, __VA_ARGS__);                        \
         break
 
 static void begin(const groups_t *g, call_t *c, form_t form)
@@ -254,29 +283,28 @@ static void begin(const groups_t *g, call_t *c, form_t form)
             MPI_Barrier_init(g->comm, MPI_INFO_NULL, &c->request);
 #endif
         break;
-    CASE(BCAST, Bcast, Ibcast, c->in, n, t, root);
-    CASE(REDUCE, Reduce, Ireduce, c->out, c->in, n, t, MPI_SUM, root);
-    CASE(ALLREDUCE, Allreduce, Iallreduce, c->out, c->in, n, t, MPI_SUM);
-    CASE(GATHER, Gather, Igather, c->out, n, t, c->in, n, t, root);
-    CASE(GATHERV, Gatherv, Igatherv, c->out, mine, t, c->in, others,
-         other_places, t, root);
-    CASE(SCATTER, Scatter, Iscatter, c->out, n, t, c->in, n, t, root);
-    CASE(SCATTERV, Scatterv, Iscatterv, c->out, sizes, places, t, c->in, mine,
-         t, root);
-    CASE(ALLGATHER, Allgather, Iallgather, c->out, n, t, c->in, n, t);
-    CASE(ALLGATHERV, Allgatherv, Iallgatherv, c->out, mine, t, c->in, others,
-         other_places, t);
-    CASE(ALLTOALL, Alltoall, Ialltoall, c->out, n, t, c->in, n, t);
-    CASE(ALLTOALLV, Alltoallv, Ialltoallv, c->out, sizes, places, t, c->in,
-         others, other_places, t);
-    CASE(ALLTOALLW, Alltoallw, Ialltoallw, c->out, sizes, places, c->types,
-         c->in, others, other_places, c->types);
-    CASE(REDUCE_SCATTER, Reduce_scatter, Ireduce_scatter, c->out, c->in,
-         sizes, t, MPI_SUM);
-    CASE(REDUCE_SCATTER_BLOCK, Reduce_scatter_block, Ireduce_scatter_block,
-         c->out, c->in, many, t, MPI_SUM);
-    case KINDS:
-        break;
+        CASE(BCAST, Bcast, Ibcast, c->in, n, t, root);
+        CASE(REDUCE, Reduce, Ireduce, c->out, c->in, n, t, MPI_SUM, root);
+        CASE(ALLREDUCE, Allreduce, Iallreduce, c->out, c->in, n, t, MPI_SUM);
+        CASE(GATHER, Gather, Igather, c->out, n, t, c->in, n, t, root);
+        CASE(GATHERV, Gatherv, Igatherv, c->out, mine, t, c->in, others,
+             other_places, t, root);
+        CASE(SCATTER, Scatter, Iscatter, c->out, n, t, c->in, n, t, root);
+        CASE(SCATTERV, Scatterv, Iscatterv, c->out, sizes, places, t, c->in,
+             mine, t, root);
+        CASE(ALLGATHER, Allgather, Iallgather, c->out, n, t, c->in, n, t);
+        CASE(ALLGATHERV, Allgatherv, Iallgatherv, c->out, mine, t, c->in,
+             others, other_places, t);
+        CASE(ALLTOALL, Alltoall, Ialltoall, c->out, n, t, c->in, n, t);
+        CASE(ALLTOALLV, Alltoallv, Ialltoallv, c->out, sizes, places, t, c->in,
+             others, other_places, t);
+        CASE(ALLTOALLW, Alltoallw, Ialltoallw, c->out, sizes, places, c->types,
+             c->in, others, other_places, c->types);
+        CASE(REDUCE_SCATTER, Reduce_scatter, Ireduce_scatter, c->out, c->in,
+             sizes, t, MPI_SUM);
+        CASE(REDUCE_SCATTER_BLOCK, Reduce_scatter_block, Ireduce_scatter_block,
+             c->out, c->in, many, t, MPI_SUM);
+    case KINDS: break;
     }
 }
 
@@ -295,11 +323,10 @@ static void some_calls(const groups_t *g, uint64_t key)
     int waiting = 0, count = 1 + (int)(key % 6);
     rng_t r = rng_from(key);
     for (int k = 0; k < count; k++) {
-        call_t c = {.what = (what_t)rng_below(&r, KINDS),
-                    .key = rng_next(&r)};
+        call_t c = {.what = (what_t)rng_below(&r, KINDS), .key = rng_next(&r)};
         form_t form = (form_t)rng_below(&r, 2 + HAS_PERSISTENT);
         if (form == PERSISTENT && c.what >= REDUCE_SCATTER)
-            form = NONBLOCKING;     /* MPICH 4.0's stop */
+            form = NONBLOCKING; /* MPICH 4.0's stop */
         if (c.what == BCAST && !BCAST_MAY_PEND)
             form = BLOCKING;
         bool ends = rng_one_in(&r, 3);
@@ -307,7 +334,8 @@ static void some_calls(const groups_t *g, uint64_t key)
         c.n = (int)rng_size(&r, MOST);
         c.root_side = (int)rng_below(&r, 2);
         c.root = (int)(rng_next(&r) % (uint64_t)(g->side == c.root_side
-                                                 ? g->size : g->remote));
+                                                     ? g->size
+                                                     : g->remote));
         if (late % 8 == 0)
             usleep((unsigned)(late >> 8) % 1000);
         if (late % 8 == 1 && MPI_Wtime() < 0)
@@ -391,8 +419,7 @@ static void round_of(uint64_t key)
         MPI_Comm_free(&made);
         break;
     }
-    default:
-        break;
+    default: break;
     }
     g = groups_of(inter, side);
     some_calls(&g, rng_next(&r));

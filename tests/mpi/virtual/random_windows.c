@@ -12,9 +12,11 @@
 #include "mpi/test.h"
 
 enum { PART = 300, OPS = 8, FENCE, RING, LOCK, EXCLUSIVE, ALL, EPOCHS };
-static const char *const names[] = {
-    [FENCE] = "fence", [RING] = "post and start", [LOCK] = "lock",
-    [EXCLUSIVE] = "exclusive lock", [ALL] = "lock of all"};
+static const char *const names[] = {[FENCE] = "fence",
+                                    [RING] = "post and start",
+                                    [LOCK] = "lock",
+                                    [EXCLUSIVE] = "exclusive lock",
+                                    [ALL] = "lock of all"};
 
 typedef enum { PUT, RPUT, GET, RGET, ADD, FETCH, SWAP, KINDS } kind_t;
 
@@ -22,18 +24,21 @@ typedef struct {
     kind_t kind;
     int target, at, count;
     bool flushes;
-    bool skipped;       /* a second write to one place in an epoch without
+    bool skipped; /* a second write to one place in an epoch without
                          * flushes would be in no order */
     uint64_t key;
 } op_t;
 
 static int me, n, *memory, *must, *mine;
 static MPI_Win window;
-static MPI_Aint *bases;             /* of a dynamic one */
+static MPI_Aint *bases; /* of a dynamic one */
 static long moved;
 
 /* What this rank has written to others: the parts of theirs. */
-static int *part_at(int target) { return mine + target * PART; }
+static int *part_at(int target)
+{
+    return mine + target * PART;
+}
 
 static op_t draw(rng_t *r, int origin, int epoch, int k)
 {
@@ -53,7 +58,10 @@ static int value(const op_t *op, int i)
     return (int)(key2(op->key, (uint64_t)i) & 0xfffff);
 }
 
-static int ops_of(uint64_t key) { return (int)(key % OPS); }
+static int ops_of(uint64_t key)
+{
+    return (int)(key % OPS);
+}
 
 /* What all have done here. */
 static void expect(uint64_t key, int epoch)
@@ -63,19 +71,17 @@ static void expect(uint64_t key, int epoch)
         rng_t r = rng_from(its);
         for (int k = 0; k < ops_of(its); k++) {
             op_t op = draw(&r, origin, epoch, k);
-            int *to = must + (op.kind == ADD || op.kind == FETCH ? n : origin)
-                             * PART + op.at;
-            for (int i = 0; i < op.count && op.target == me && !op.skipped;
-                 i++)
+            int *to = must +
+                      (op.kind == ADD || op.kind == FETCH ? n : origin) * PART +
+                      op.at;
+            for (int i = 0; i < op.count && op.target == me && !op.skipped; i++)
                 switch (op.kind) {
-                case PUT: case RPUT: case SWAP:
-                    to[i] = value(&op, i);
-                    break;
-                case ADD: case FETCH:
-                    to[i] += value(&op, i);
-                    break;
-                default:
-                    break;
+                case PUT:
+                case RPUT:
+                case SWAP: to[i] = value(&op, i); break;
+                case ADD:
+                case FETCH: to[i] += value(&op, i); break;
+                default: break;
                 }
         }
     }
@@ -137,8 +143,8 @@ static void operation(const op_t *op, int epoch, int *buffer, int *result)
     case RGET:
         if (!passive)
             break;
-        MPI_Rget(result, op->count, MPI_INT, t, at, op->count, MPI_INT,
-                 window, &request);
+        MPI_Rget(result, op->count, MPI_INT, t, at, op->count, MPI_INT, window,
+                 &request);
         for (int done = op->flushes; !done;)
             MPI_Test(&request, &done, MPI_STATUS_IGNORE);
         MPI_Wait(&request, MPI_STATUS_IGNORE);
@@ -163,8 +169,7 @@ static void operation(const op_t *op, int epoch, int *buffer, int *result)
                   names[epoch], result[1], result[0]);
         }
         break;
-    case KINDS:
-        break;
+    case KINDS: break;
     }
     if (passive && op->flushes)
         MPI_Win_flush_all(window);
@@ -228,9 +233,7 @@ static void round_of(uint64_t key)
         all_ops(its, epoch, buffers);
         MPI_Win_unlock_all(window);
         break;
-    default:
-        all_ops(its, epoch, buffers);
-        break;
+    default: all_ops(its, epoch, buffers); break;
     }
     expect(key, epoch);
     MPI_Barrier(MPI_COMM_WORLD);
@@ -253,8 +256,8 @@ static void windows_of(uint64_t key, int rounds)
     if (kind == 0) {
         /* Where peers reach it: its members serve the window. */
         MPI_Alloc_mem(size, MPI_INFO_NULL, &memory);
-        MPI_Win_create(memory, size, sizeof(int), MPI_INFO_NULL,
-                       MPI_COMM_WORLD, &window);
+        MPI_Win_create(memory, size, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD,
+                       &window);
     } else if (kind == 1) {
         MPI_Win_allocate(size, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD,
                          &memory, &window);

@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <time.h>
 
-#define READING 1000            /* ns */
+#define READING 1000 /* ns */
 
 typedef int (*clock_t_)(clockid_t, struct timespec *);
 

@@ -41,8 +41,7 @@ int main(int argc, char **argv)
     if (me == 0)
         MPI_Send(sent, 8192, MPI_CHAR, 1, 3, MPI_COMM_WORLD);
     else
-        MPI_Recv(sent, 8192, MPI_CHAR, 0, 3, MPI_COMM_WORLD,
-                 MPI_STATUS_IGNORE);
+        MPI_Recv(sent, 8192, MPI_CHAR, 0, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     end_each("sent");
     MPI_Barrier(MPI_COMM_WORLD);
     if (me == 0)

@@ -30,12 +30,16 @@ static void check(const char *name, int blocks, int from)
         }
 }
 
-static int far(void) { return first ? half : 0; }
+static int far(void)
+{
+    return first ? half : 0;
+}
 
 static int root_of(int rank)
 {
     return (me < half) != (rank < half) ? rank - (rank < half ? 0 : half)
-         : me == rank ? MPI_ROOT : MPI_PROC_NULL;
+           : me == rank                 ? MPI_ROOT
+                                        : MPI_PROC_NULL;
 }
 
 static void without_root(void)
@@ -119,8 +123,8 @@ static void forms(void)
     check("nonblocking", 1, first ? n - 1 : half - 1);
 #if MPI_VERSION >= 4
     memset(in, 0, sizeof in);
-    MPI_Allreduce_init(out, in, BYTES, MPI_CHAR, MPI_MAX, inter,
-                       MPI_INFO_NULL, &request);
+    MPI_Allreduce_init(out, in, BYTES, MPI_CHAR, MPI_MAX, inter, MPI_INFO_NULL,
+                       &request);
     for (int i = 0; i < 2; i++) {
         fresh();
         MPI_Start(&request);
@@ -178,8 +182,7 @@ int main(int argc, char **argv)
     others = first ? n - half : half;
     MPI_Comm_split(MPI_COMM_WORLD, first, 0, &local);
     fresh();
-    MPI_Intercomm_create(local, 0, MPI_COMM_WORLD, first ? half : 0, 7,
-                         &inter);
+    MPI_Intercomm_create(local, 0, MPI_COMM_WORLD, first ? half : 0, 7, &inter);
     end_each("create");
     without_root();
     with_root(0, "first");

@@ -44,8 +44,7 @@ static void between(int size, bool in_second)
     MPI_Wtime();
     MPI_Scatter(data, size / n, MPI_CHAR, more, size / n, MPI_CHAR, root,
                 inter);
-    MPI_Gather(data, size / n, MPI_CHAR, more, size / n, MPI_CHAR, root,
-               inter);
+    MPI_Gather(data, size / n, MPI_CHAR, more, size / n, MPI_CHAR, root, inter);
     MPI_Reduce(data, more, size, MPI_CHAR, MPI_MAX, root, inter);
     if (me == 0)
         MPI_Wtime();

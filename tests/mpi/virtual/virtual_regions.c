@@ -43,9 +43,9 @@ static void two(int me)
     MPI_Sendrecv(data, 8, MPI_CHAR, !me, 1, in, 100, MPI_CHAR, !me, 1,
                  MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     named_end(NULL);
-    named_end("halo");              /* ignored */
+    named_end("halo"); /* ignored */
     named_end("solve");
-    MPI_Pcontrol(0);                /* of a profile alone */
+    MPI_Pcontrol(0); /* of a profile alone */
     ms(2);
     MPI_Pcontrol(1);
     MPI_Pcontrol(3);
@@ -121,10 +121,10 @@ static void helper(void)
 int main(int argc, char **argv)
 {
     int me, n;
-    named_begin = (straightway_region_func_t)(uintptr_t)
-        dlsym(RTLD_DEFAULT, STRAIGHTWAY_REGION_BEGIN_SYMBOL);
-    named_end = (straightway_region_func_t)(uintptr_t)
-        dlsym(RTLD_DEFAULT, STRAIGHTWAY_REGION_END_SYMBOL);
+    named_begin = (straightway_region_func_t)(uintptr_t)dlsym(
+        RTLD_DEFAULT, STRAIGHTWAY_REGION_BEGIN_SYMBOL);
+    named_end = (straightway_region_func_t)(uintptr_t)dlsym(
+        RTLD_DEFAULT, STRAIGHTWAY_REGION_END_SYMBOL);
     CHECK(named_begin && named_end, "the two calls");
     named_begin("too early");
     int level = MPI_THREAD_SINGLE, has;

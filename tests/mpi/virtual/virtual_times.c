@@ -154,7 +154,8 @@ static void late_sender(double ms)
                 x += i;
             clock_gettime(CLOCK_THREAD_CPUTIME_ID, &b);
         } while ((double)(b.tv_sec - a.tv_sec) * 1e3 +
-                 (double)(b.tv_nsec - a.tv_nsec) * 1e-6 < ms);
+                     (double)(b.tv_nsec - a.tv_nsec) * 1e-6 <
+                 ms);
         send(8, 0, 11);
     } else if (me == 0) {
         receive(8, 1, 11);

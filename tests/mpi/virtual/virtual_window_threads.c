@@ -37,8 +37,8 @@ static void by_flush(const work_t *w, int loop)
     MPI_Win_flush_local(right, all);
     MPI_Win_flush(right, all);
     MPI_Get(got, PART, MPI_INT, right, at, PART, MPI_INT, all);
-    MPI_Accumulate(&one, 1, MPI_INT, right, THREADS * PART, 1, MPI_INT,
-                   MPI_SUM, all);
+    MPI_Accumulate(&one, 1, MPI_INT, right, THREADS * PART, 1, MPI_INT, MPI_SUM,
+                   all);
     MPI_Win_flush(right, all);
     CHECK(!memcmp(put, got, sizeof put), "thread %d gets what it has put",
           w->number);

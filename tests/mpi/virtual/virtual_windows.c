@@ -90,8 +90,7 @@ static void flushed(void)
     end_each("get_accumulate");
     fresh();
     if (me == 0) {
-        MPI_Fetch_and_op(&one, &found, MPI_LONG, last, BYTES, MPI_SUM,
-                         window);
+        MPI_Fetch_and_op(&one, &found, MPI_LONG, last, BYTES, MPI_SUM, window);
         MPI_Win_flush(last, window);
     }
     end_each("fetch_and_op");

@@ -15,8 +15,8 @@
 #include "node/os/os.h"
 #include "node/base/settings.h"
 
-#define CHECK(what) \
-    ((what) ? (void)0 \
+#define CHECK(what)                                                      \
+    ((what) ? (void)0                                                    \
             : (printf("%s:%d: not so: %s\n", __FILE__, __LINE__, #what), \
                exit(1)))
 
@@ -44,9 +44,11 @@ static size_t resident(void)
 
 static void sizes_and_alignments(void)
 {
-    static const size_t sizes[] = {0, 1, 63, 4095, 4096, 4097, 28672, 32767,
-                                   32768, 65536, 65537, 1 << 20, 3145729,
-                                   4 << 20, (4 << 20) + 1, 33 << 20};
+    static const size_t sizes[] = {
+        0,       1,       63,      4095,    4096,
+        4097,    28672,   32767,   32768,   65536,
+        65537,   1 << 20, 3145729, 4 << 20, (4 << 20) + 1,
+        33 << 20};
     enum { N = sizeof sizes / sizeof *sizes };
     for (size_t align = 1; align <= (8u << 20); align *= 2) {
         char *p[N];
@@ -106,13 +108,13 @@ static void resizing(void)
 {
     char *p = sw_arena_alloc(8 << 20, 16);
     memset(p, 7, 8 << 20);
-    CHECK(sw_arena_resize(p, 1 << 20));             /* shrinks in place     */
+    CHECK(sw_arena_resize(p, 1 << 20)); /* shrinks in place */
     CHECK(sw_arena_usable(p) < (2 << 20));
     CHECK(all(p, 1 << 20, 7));
-    CHECK(sw_arena_resize(p, 6 << 20));             /* into what it gave    */
+    CHECK(sw_arena_resize(p, 6 << 20)); /* into what it gave */
     CHECK(sw_arena_usable(p) >= (6 << 20) && all(p, 1 << 20, 7));
     char *q = sw_arena_alloc(64 << 20, 16);
-    char *last = sw_arena_alloc(256 << 20, 16);     /* likely at the top    */
+    char *last = sw_arena_alloc(256 << 20, 16); /* likely at the top */
     CHECK(!sw_arena_resize(p, (size_t)1 << 62));
     sw_arena_free(q);
     sw_arena_free(last);
@@ -195,7 +197,7 @@ static void what_is_kept_adds_nothing_to_the_peak(void)
     for (int i = 0; i < N; i += 2)
         sw_arena_free(p[i]);
     sw_arena_stats(&now);
-    CHECK(now.kept >= (size_t)N / 2 * MIB);     /* no more is needed: it stays */
+    CHECK(now.kept >= (size_t)N / 2 * MIB); /* no more is needed: it stays */
     for (int i = 0; i < N / 4; i++) {
         q[i] = sw_arena_alloc(2 * MIB, 16);
         memset(q[i], 1, 2 * MIB);
@@ -281,7 +283,7 @@ static void peers_see_the_same_memory(const char *self)
     char fd_text[16], offset[32];
     snprintf(offset, sizeof offset, "%llu",
              (unsigned long long)sw_arena_offset(p, 1 << 20));
-    int fd = dup(sw_arena.fd);          /* dup: survives the exec */
+    int fd = dup(sw_arena.fd); /* dup: survives the exec */
     snprintf(fd_text, sizeof fd_text, "%d", fd);
     pid_t pid = vfork();
     if (pid == 0) {
@@ -315,7 +317,7 @@ int main(int argc, char **argv)
         return peer(argv[2], argv[3]);
     sw_settings_load();
     sw_settings.arena_static = false;
-    CHECK(!sw_arena_alloc(65536, 16));      /* no arena yet: libc's turn */
+    CHECK(!sw_arena_alloc(65536, 16)); /* no arena yet: libc's turn */
     sw_arena_start();
     if (argc == 2 && !strcmp(argv[1], "steps")) {
         steps_end_in_keeping();

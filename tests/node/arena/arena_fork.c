@@ -21,8 +21,8 @@
 #include "sanitized.h"
 
 #define MIB ((size_t)1 << 20)
-#define CHECK(what) \
-    ((what) ? (void)0 \
+#define CHECK(what)                                                      \
+    ((what) ? (void)0                                                    \
             : (printf("%s:%d: not so: %s\n", __FILE__, __LINE__, #what), \
                fflush(stdout), _exit(1)))
 
@@ -58,7 +58,7 @@ static void each_sees_its_own(void)
         CHECK(sw_arena.fd == -1);
         CHECK(sw_arena_offset(p, 1) == UINT64_MAX);
         CHECK(sw_arena_is_block(p));
-        CHECK(read(gate[0], &byte, 1) == 1);    /* the parent has written */
+        CHECK(read(gate[0], &byte, 1) == 1); /* the parent has written */
         CHECK(holds(p, 3 * MIB, 1) && holds(q, 50000, 2));
         memset(p, 5, 3 * MIB);
         /* The heap goes on: free, allocate, zeroed, resized. */
@@ -290,11 +290,11 @@ static void program_closed_everything(void)
 {
     char *p = sw_arena_alloc(2 * MIB, 16);
     memset(p, 4, 2 * MIB);
-    pid_t outer = fork();       /* not the arena's owner any more ... */
+    pid_t outer = fork(); /* not the arena's owner any more ... */
     if (outer == 0)
         _exit(0);
     join(outer);
-    close(sw_arena.fd);         /* ... but this one is */
+    close(sw_arena.fd); /* ... but this one is */
     pid_t pid = fork();
     if (pid == 0) {
         CHECK(holds(p, 2 * MIB, 4));

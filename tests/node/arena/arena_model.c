@@ -28,10 +28,10 @@
 #include <unistd.h>
 
 #define PAGE 4096u
-#define LIVE 6000                   /* blocks at most                       */
-#define BYTES ((size_t)320 << 20)   /* ... and what they hold together      */
-#define DENSE ((size_t)8 << 20)     /* blocks up to here: every page        */
-#define SPARSE 61u                  /* beyond: one page in so many          */
+#define LIVE 6000                 /* blocks at most */
+#define BYTES ((size_t)320 << 20) /* ... and what they hold together */
+#define DENSE ((size_t)8 << 20)   /* blocks up to here: every page */
+#define SPARSE 61u                /* beyond: one page in so many */
 
 typedef struct {
     char *at;
@@ -39,7 +39,7 @@ typedef struct {
     uint64_t number;
 } block_t;
 
-static block_t live[LIVE];          /* ordered by address                   */
+static block_t live[LIVE]; /* ordered by address */
 static int count;
 static size_t held;
 static uint64_t state, numbers, seed, steps;
@@ -51,9 +51,11 @@ static uint64_t below(uint64_t n)
 
 static void wrong(const char *what, const block_t *b, size_t at)
 {
-    fprintf(stderr, "seed %llu, step %llu: %s: block of %zu bytes at %p, "
-            "byte %zu\n", (unsigned long long)seed, (unsigned long long)steps,
-            what, b->size, (void *)b->at, at);
+    fprintf(stderr,
+            "seed %llu, step %llu: %s: block of %zu bytes at %p, "
+            "byte %zu\n",
+            (unsigned long long)seed, (unsigned long long)steps, what, b->size,
+            (void *)b->at, at);
     _exit(1);
 }
 
@@ -161,7 +163,8 @@ static void drop(int i)
 /* A quarter of a doubling, or close to it. */
 static size_t near(unsigned doubling)
 {
-    static const int off[] = {0, 0, 0, -1, 1, -64, 64, -4096, 4096, -4033,
+    static const int off[] = {0,     0,    0,        -1,     1,
+                              -64,   64,   -4096,    4096,   -4033,
                               -8192, 8192, 3 * 4096, -12345, 20000};
     size_t size = ((size_t)4 + below(4)) << (doubling - 2);
     int64_t by = off[below(sizeof off / sizeof *off)];
@@ -171,12 +174,9 @@ static size_t near(unsigned doubling)
 static size_t choose_size(const unsigned doubling[2])
 {
     switch (below(16)) {
-    case 0:
-        return near((unsigned)(12 + below(9)));
-    case 1:
-        return below(2 * PAGE);
-    default:
-        return near(doubling[below(2)]);
+    case 0: return near((unsigned)(12 + below(9)));
+    case 1: return below(2 * PAGE);
+    default: return near(doubling[below(2)]);
     }
 }
 
@@ -232,12 +232,12 @@ static void free_most(void)
 {
     uint64_t how = below(4);
     int keep = (int)below((uint64_t)count / 2 + 1);
-    if (how == 0)                           /* nothing remains              */
+    if (how == 0) /* nothing remains */
         keep = 0;
-    if (how == 1)                           /* every second, by address     */
+    if (how == 1) /* every second, by address */
         for (int i = count - 1; i >= 0; i -= 2)
             drop(i);
-    while (count > keep)                    /* the lowest ones, or any      */
+    while (count > keep) /* the lowest ones, or any */
         drop(how == 2 ? 0 : (int)below((uint64_t)count));
 }
 
@@ -260,8 +260,7 @@ static void comb(void)
     uint64_t before = numbers;
     sw_settings.arena_keep = (size_t)1 << 40;
     for (int i = 1; i <= teeth && count + 2 < LIVE; i++) {
-        make(size + (i < teeth ? below(room) : 2 * room - 4 * PAGE),
-             false, 1);
+        make(size + (i < teeth ? below(room) : 2 * room - 4 * PAGE), false, 1);
         if (i < teeth)
             make(below(PAGE), false, 1);
     }

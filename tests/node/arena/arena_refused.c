@@ -14,8 +14,8 @@
 #include "node/base/settings.h"
 #include "sanitized.h"
 
-#define CHECK(what) \
-    ((what) ? (void)0 \
+#define CHECK(what)                                                      \
+    ((what) ? (void)0                                                    \
             : (printf("%s:%d: not so: %s\n", __FILE__, __LINE__, #what), \
                exit(1)))
 
@@ -61,8 +61,8 @@ static int with(const char *expected)
     return 0;
 }
 
-static void run(const char *self, const char *refuse, int resource,
-                size_t most, const char *expected)
+static void run(const char *self, const char *refuse, int resource, size_t most,
+                const char *expected)
 {
     pid_t pid = fork();
     CHECK(pid >= 0);

@@ -35,23 +35,23 @@
 
 #define PAGE 4096u
 #define BLOCKS 12
-#define PAGES 80                    /* of a block, at most                  */
+#define PAGES 80 /* of a block, at most */
 #define OPS 6
 
 enum { LOCKED = 1, UNDUMPED = 2, WIPED = 4, ABSENT = 8, GUARDED = 16 };
 
 typedef struct {
-    char *at, *should;              /* the block, and what it must hold     */
+    char *at, *should; /* the block, and what it must hold */
     size_t size;
-    char *page;                     /* its first whole page                 */
+    char *page; /* its first whole page */
     size_t pages;
     unsigned char said[PAGES];
 } block_t;
 
 typedef struct {
-    block_t *block;                 /* NULL: none                           */
+    block_t *block; /* NULL: none */
     size_t at, n;
-    char *there;                    /* where the peer has it                */
+    char *there; /* where the peer has it */
     bool receives;
 } op_t;
 
@@ -65,14 +65,14 @@ static size_t below(size_t n)
     return random_from(&state) % n;
 }
 
-#define RIGHT(x, what)                                                  \
-    do {                                                                \
-        if (!(x)) {                                                     \
-            fprintf(stderr, "seed %llu, step %llu: %s\n",               \
+#define RIGHT(x, what)                                                   \
+    do {                                                                 \
+        if (!(x)) {                                                      \
+            fprintf(stderr, "seed %llu, step %llu: %s\n",                \
                     (unsigned long long)seed, (unsigned long long)steps, \
-                    what);                                              \
-            _exit(1);                                                   \
-        }                                                               \
+                    what);                                               \
+            _exit(1);                                                    \
+        }                                                                \
     } while (0)
 
 static void scribble(char *to, size_t n)
@@ -86,7 +86,7 @@ static void scribble(char *to, size_t n)
 static _Atomic bool stop;
 static bool counting;
 static pthread_t thread;
-static _Atomic uint64_t *word;      /* the thread's own                     */
+static _Atomic uint64_t *word; /* the thread's own */
 static uint64_t counted;
 
 static void *count(void *ignored)
@@ -188,7 +188,7 @@ static void start_counting(void)
     counting = true;
     while (atomic_load(word) == before)
         sched_yield();
-    (void)sw_show_whole(b->at, b->size);    /* it writes there just now */
+    (void)sw_show_whole(b->at, b->size); /* it writes there just now */
 }
 
 static void make(block_t *b)
@@ -200,16 +200,17 @@ static void make(block_t *b)
     MUST(b->at && b->should);
     b->page = (char *)sw_round_up((uintptr_t)b->at, PAGE);
     b->pages = b->page < b->at + b->size
-        ? (size_t)(b->at + b->size - b->page) / PAGE : 0;
+                   ? (size_t)(b->at + b->size - b->page) / PAGE
+                   : 0;
     memset(b->said, 0, sizeof b->said);
-    if (below(4) && b->pages)           /* its pages may be shown by now */
+    if (below(4) && b->pages) /* its pages may be shown by now */
         MUST(!madvise(b->page, b->pages * PAGE, MADV_DONTNEED) &&
              sw_show_drop(b->page, b->pages * PAGE));
     scribble(b->at, b->size);
     memcpy(b->should, b->at, b->size);
     if (below(8) == 0)
-        RIGHT(!flagged(b->at, b->size, "lo") &&
-              !flagged(b->at, b->size, "dd"), "a new block is not plain");
+        RIGHT(!flagged(b->at, b->size, "lo") && !flagged(b->at, b->size, "dd"),
+              "a new block is not plain");
 }
 
 static void drop(block_t *b)
@@ -247,7 +248,8 @@ static void begin(op_t *o, block_t *b)
     sw_show_stage(b->at + at, n);
     *o = (op_t){b, at, n, peer + offset, receives};
     if (!receives)
-        RIGHT(!memcmp(o->there, b->should + at, n), "the peer sees other bytes");
+        RIGHT(!memcmp(o->there, b->should + at, n),
+              "the peer sees other bytes");
 }
 
 /* The peer reads or writes a part of it, while it is under way. */
@@ -270,7 +272,7 @@ static void end(op_t *o)
     go_on(o);
     if (o->receives) {
         for (size_t i = 0; i < b->pages; i++)
-            if (b->said[i] & GUARDED)       /* its program opens the pages */
+            if (b->said[i] & GUARDED) /* its program opens the pages */
                 return;
         sw_show_fetch(b->at + o->at, o->n);
     }
@@ -308,9 +310,9 @@ static void say_of_child(block_t *b, size_t first, size_t pages, bool wipe)
     sw_said(at, pages * PAGE);
     while (at < to) {
         bool done;
-        size_t n = sw_arena_said_of_child(at, (size_t)(to - at), wipe
-                                        ? SW_SAID_WIPE : SW_SAID_LEAVE_OUT,
-                                    &done);
+        size_t n = sw_arena_said_of_child(
+            at, (size_t)(to - at), wipe ? SW_SAID_WIPE : SW_SAID_LEAVE_OUT,
+            &done);
         if (!done)
             MUST(!madvise(at, n, wipe ? MADV_WIPEONFORK : MADV_DONTFORK));
         at += n;
@@ -340,12 +342,8 @@ static void say(block_t *b)
         for (size_t i = 0; i < pages; i++)
             b->said[first + i] |= UNDUMPED;
         break;
-    case 2:
-        say_of_child(b, first, pages, true);
-        break;
-    case 3:
-        say_of_child(b, first, pages, false);
-        break;
+    case 2: say_of_child(b, first, pages, true); break;
+    case 3: say_of_child(b, first, pages, false); break;
     case 4:
         sw_arena_said_huge(at, n);
         madvise(at, n, MADV_HUGEPAGE);
@@ -360,7 +358,7 @@ static void say(block_t *b)
         break;
     default:
         for (size_t i = 0; i < pages; i++)
-            if (b->said[first + i] & LOCKED)    /* the system would refuse */
+            if (b->said[first + i] & LOCKED) /* the system would refuse */
                 return;
         if (taken(b, (size_t)(at - b->at), n, true))
             break;
@@ -446,33 +444,19 @@ static void step(void)
         return;
     }
     switch (below(24)) {
-    case 0:
-        drop(b);
-        break;
-    case 1: case 2: case 3:
-        write_some(b);
-        break;
-    case 4: case 5:
-        window(b);
-        break;
-    case 6:
-        span(b);
-        break;
-    case 7:
-        say(b);
-        break;
-    case 8: case 9:
-        open_again(b);
-        break;
-    case 10:
-        start_counting();
-        break;
-    case 11:
-        stop_counting();
-        break;
-    case 12:
-        compare(b, 0, b->size);
-        break;
+    case 0: drop(b); break;
+    case 1:
+    case 2:
+    case 3: write_some(b); break;
+    case 4:
+    case 5: window(b); break;
+    case 6: span(b); break;
+    case 7: say(b); break;
+    case 8:
+    case 9: open_again(b); break;
+    case 10: start_counting(); break;
+    case 11: stop_counting(); break;
+    case 12: compare(b, 0, b->size); break;
     case 13:
         if (!THREAD_SANITIZED && below(SANITIZED ? 60 : 12) == 0)
             have_a_child();

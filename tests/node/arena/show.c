@@ -77,7 +77,7 @@ static void a_whole_block(size_t n, size_t align)
     fill(p, n, 1);
     char *there = shown(p, n);
     MUST(there && filled(there, n, 1) && filled(p, n, 1));
-    fill(p, n, 2);                      /* no page is the owner's alone */
+    fill(p, n, 2); /* no page is the owner's alone */
     MUST(filled(there, n, 2));
     fill(there, n, 3);
     MUST(filled(p, n, 3));
@@ -112,8 +112,8 @@ static void a_part(char *block, size_t at, size_t n)
 static void parts(void)
 {
     static const size_t ats[] = {1, 100, 4095, 4096, 5000};
-    static const size_t sizes[] = {1, 64, 4000, 4096, 8191, 8192, 12289,
-                                   100000};
+    static const size_t sizes[] = {1,    64,   4000,  4096,
+                                   8191, 8192, 12289, 100000};
     for (size_t i = 0; i < sizeof ats / sizeof *ats; i++)
         for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
             char *block = sw_arena_alloc(200000, 4096);
@@ -239,7 +239,7 @@ static void what_is_dropped_reads_as_zeros(void)
 
 static void frozen_pages_stay(void)
 {
-    char *p = not_shown_before(300 * MIB);  /* no block lay here before */
+    char *p = not_shown_before(300 * MIB); /* no block lay here before */
     memset(p, 1, MIB);
     sw_show_freeze(p + 100 * KIB, 4 * KIB);
     MUST(sw_show(p, MIB) == UINT64_MAX);
@@ -257,7 +257,7 @@ static bool nobody_writes(void)
 static void a_window_is_reached_to_the_last_byte(void)
 {
     char *p = sw_arena_alloc(300000, 64);
-    char *q = not_shown_before(300 * MIB);  /* stays allocated to the end */
+    char *q = not_shown_before(300 * MIB); /* stays allocated to the end */
     fill(p, 300000, 1);
     memset(q, 2, 300000);
     char *r = not_shown_before(310 * MIB);
@@ -423,7 +423,7 @@ static void pages_stay_on_their_nodes(void)
     sw_arena_free(p);
 }
 
-#if !SANITIZED  /* sanitizers know nothing of other stacks */
+#if !SANITIZED /* sanitizers know nothing of other stacks */
 /* A coroutine on a block of the heap, with a buffer among its frames. */
 static ucontext_t outside, coroutine;
 
@@ -474,7 +474,7 @@ static void *fork_on_this_stack(void *told)
     char here[20000];
     for (int i = 0; i < 20; i++) {
         fill(here, sizeof here, (unsigned)i);
-        if (i % 4 == 3)             /* some of it is shared by then */
+        if (i % 4 == 3) /* some of it is shared by then */
             MUST(!shown(here + 4096, 8192) == !!told);
         pid_t pid = sw_arena_fork(fork);
         MUST(filled(here, sizeof here, (unsigned)i));
@@ -670,8 +670,8 @@ int main(int argc, char **argv)
     sw_settings.arena_size = (size_t)4 << 30;
     sw_arena_start();
     /* What all the machine's ranks keep is a part of its memory. */
-    MUST(sw_settings.arena_keep <= sw_os_memory_total() / 16 /
-                                   (size_t)sysconf(_SC_NPROCESSORS_ONLN));
+    MUST(sw_settings.arena_keep <=
+         sw_os_memory_total() / 16 / (size_t)sysconf(_SC_NPROCESSORS_ONLN));
     sw_settings.arena_keep = 64 * MIB;
     MUST(sw_arena.fd >= 0);
     if (argc > 1) {

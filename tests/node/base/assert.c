@@ -44,8 +44,8 @@ static int fallen(char *said, size_t room)
     }
     close(ends[1]);
     size_t n = 0;
-    for (ssize_t got; n < room - 1 &&
-                      (got = read(ends[0], said + n, room - 1 - n)) > 0;)
+    for (ssize_t got;
+         n < room - 1 && (got = read(ends[0], said + n, room - 1 - n)) > 0;)
         n += (size_t)got;
     said[n] = 0;
     close(ends[0]);

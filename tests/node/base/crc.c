@@ -41,6 +41,7 @@ int main(void)
     uint32_t whole = plain(bytes, sizeof bytes);
     for (size_t cut = 0; cut <= sizeof bytes; cut++)
         must(sw_crc32(sw_crc32(0, bytes, cut), bytes + cut,
-                      sizeof bytes - cut) == whole, "in two parts");
+                      sizeof bytes - cut) == whole,
+             "in two parts");
     return 0;
 }

@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define OTHER 54321             /* a user that is not this one */
+#define OTHER 54321 /* a user that is not this one */
 #define WRITERS 4
 #define FILES 100
 
@@ -77,7 +77,7 @@ static void others_cannot_choose_the_file(void)
 static void others_cannot_give_us_theirs(void)
 {
     const char *given = in(shared, "given");
-    if (geteuid())              /* only root gives files away */
+    if (geteuid()) /* only root gives files away */
         return;
     put(given, "");
     MUST(!chown(given, OTHER, OTHER));

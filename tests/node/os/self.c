@@ -55,8 +55,8 @@ static void a_child_has_its_own_number(bool libc)
 static void a_child_draws_other_numbers(bool libc)
 {
     uint64_t *all = mmap(NULL, 3 * NUMBERS * sizeof *all,
-                         PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
-                         -1, 0);
+                         PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+                         0);
     MUST(all != MAP_FAILED);
     draw(all);
     pid_t child = fork_by(libc);
@@ -78,7 +78,7 @@ static void a_word_is_compared(void)
     uint32_t *word = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE,
                           MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     MUST(word != MAP_FAILED);
-    MUST(sw_os_word_is(word, 0));       /* it was never touched */
+    MUST(sw_os_word_is(word, 0)); /* it was never touched */
     word[0] = 7;
     errno = 0;
     MUST(sw_os_word_is(word, 7) && !sw_os_word_is(word, 8));

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #define POSTS 2000000u
-#define KEYS 16384u             /* four for each place */
+#define KEYS 16384u /* four for each place */
 #define READERS 3
 
 static sw_board_t board;

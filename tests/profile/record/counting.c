@@ -42,7 +42,8 @@ static void requests(void)
         switch (random_below(5)) {
         case 0:
         case 1:
-            p = (sw_pending_t){.request = request, .stamp = (uint64_t)i,
+            p = (sw_pending_t){.request = request,
+                               .stamp = (uint64_t)i,
                                .persistent = random_below(3) == 0};
             MUST(sw_pending_add(&p));
             live += !model[k].there;
@@ -53,9 +54,9 @@ static void requests(void)
             break;
         case 2:
             if (model[k].there && model[k].persistent) {
-                sw_pending_start(&(sw_pending_t){
-                    .request = request, .persistent = true,
-                    .stamp = (uint64_t)i});
+                sw_pending_start(&(sw_pending_t){.request = request,
+                                                 .persistent = true,
+                                                 .stamp = (uint64_t)i});
                 model[k].active = true;
                 model[k].stamp = (uint64_t)i;
             }
@@ -123,9 +124,13 @@ static void shared_handle(void)
 static void keys(void)
 {
     sw_key_t key = {.site = 0x12345678, .procedure = 0xabcd, .region = 0x789a};
-    sw_key_t same = {.site = 0x12345678, .procedure = 0xabcd,
-                     .communicator = 0xfedc, .region = 0x789a,
-                     .datatype = 0x1357, .operation = 0x2468, .bin = 0x9f,
+    sw_key_t same = {.site = 0x12345678,
+                     .procedure = 0xabcd,
+                     .communicator = 0xfedc,
+                     .region = 0x789a,
+                     .datatype = 0x1357,
+                     .operation = 0x2468,
+                     .bin = 0x9f,
                      .root = 0x89abcdef};
     SW_KEY_SET(&key, datatype, 0xffff);
     SW_KEY_SET(&key, root, 1);
@@ -149,8 +154,8 @@ static void records(void)
     for (int i = 0; i < 400000; i++) {
         uint64_t k = random_below(KEYS) * random_below(KEYS) / KEYS;
         uint64_t ns = random_below((uint64_t)1 << random_below(30)) + 1;
-        sw_key_t key = {.site = (uint32_t)k % 71, .procedure = 5,
-                        .root = (uint32_t)k / 71};
+        sw_key_t key = {
+            .site = (uint32_t)k % 71, .procedure = 5, .root = (uint32_t)k / 71};
         sw_amount_t amount = {.time = ns, .sent = k, .size = k};
         sw_recorder_add(r, &key, &amount);
         calls[k]++;
@@ -194,10 +199,12 @@ static void records(void)
 
 static void buckets(void)
 {
-    MUST(sw_record_bucket(0) == 0 && sw_record_bucket(1) == 0 && sw_record_bucket(2) == 1);
+    MUST(sw_record_bucket(0) == 0 && sw_record_bucket(1) == 0 &&
+         sw_record_bucket(2) == 1);
     MUST(sw_record_bucket(1023) == 9 && sw_record_bucket(1024) == 10);
     MUST(sw_record_bucket(UINT64_MAX) == SW_RECORD_BUCKETS - 1);
-    MUST(sw_record_bin(0) == 0 && sw_record_bin(1) == 1 && sw_record_bin(2) == 2 && sw_record_bin(3) == 2);
+    MUST(sw_record_bin(0) == 0 && sw_record_bin(1) == 1 &&
+         sw_record_bin(2) == 2 && sw_record_bin(3) == 2);
     MUST(sw_record_bin(4) == 3 && sw_record_bin(UINT64_MAX) == 64);
 }
 
@@ -267,7 +274,8 @@ static void text(void)
     MUST(sw_crc32(0, "123456789", 9) == 0xcbf43926u);
     MUST(sw_crc32(sw_crc32(0, "1234", 4), "56789", 5) == 0xcbf43926u);
     sw_blob_named(&b, "n", UINT64_MAX);
-    sw_blob_named_string(&b, "s", "a\"\\\n\x01 \xc3\xa9 \xe9 \xf0\x9f\x98\x80"
+    sw_blob_named_string(&b, "s",
+                         "a\"\\\n\x01 \xc3\xa9 \xe9 \xf0\x9f\x98\x80"
                          " \xed\xa0\x80 \xc0\xaf");
     sw_blob_hex(&b, 0xabcdef);
     sw_blob_text(&b, ", ");
@@ -292,8 +300,8 @@ static void columns(void)
     static const char wanted[] =
         "{\"name\": \"t\", \"rows\": 2, \"columns\": [[\"zero\", 0], "
         "[\"byte\", 1], [\"word\", 2], [\"long\", 8]]}, ";
-    static const unsigned char bytes[] = {
-        255, 1, 0, 1, 2, 0, 0, 0, 0, 0, 1, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0};
+    static const unsigned char bytes[] = {255, 1, 0, 1, 2, 0, 0, 0, 0, 0, 1,
+                                          0,   0, 0, 3, 0, 0, 0, 0, 0, 0, 0};
     sw_blob_t said = {0}, put = {0};
     sw_columns_t t = sw_columns_begin(&said, &put, names);
     sw_columns_row(&t, (const uint64_t[]){0, 255, 256, (uint64_t)1 << 32});

@@ -24,7 +24,7 @@
 #define NOTES 6
 
 typedef struct {
-    uint32_t record;            /* place in the thread's records, or RECORDS */
+    uint32_t record; /* place in the thread's records, or RECORDS */
     uint64_t began, ticks;
     sw_amount_t amount;
     unsigned notes;
@@ -39,7 +39,7 @@ static struct thread {
     sw_record_t record[RECORDS];
     event_t *event;
     uint64_t state;
-    uint32_t read;              /* events that the reader has met */
+    uint32_t read; /* events that the reader has met */
 } threads[THREADS];
 
 static char trace_file[600];
@@ -63,7 +63,8 @@ static void make_events(struct thread *t)
         event_t *e = &t->event[i];
         now += any(t) >> 34;
         *e = (event_t){.record = (uint32_t)below(t, RECORDS + 1),
-                       .began = now, .ticks = any(t) >> 34};
+                       .began = now,
+                       .ticks = any(t) >> 34};
         now += e->ticks;
         if (below(t, 2))
             e->amount = (sw_amount_t){.size = 8 * below(t, 3),
@@ -88,10 +89,10 @@ static void *put_events(void *of)
         t->trace->notes_used = 0;
         for (unsigned k = 0; k < e->notes; k++)
             sw_tracer_note(t->trace, (sw_note_kind_t)e->note[k].kind,
-                          e->note[k].field, e->note[k].n);
+                           e->note[k].field, e->note[k].n);
         sw_tracer_event(t->trace,
-                       e->record < RECORDS ? &t->record[e->record] : NULL,
-                       e->began, e->ticks, &e->amount);
+                        e->record < RECORDS ? &t->record[e->record] : NULL,
+                        e->began, e->ticks, &e->amount);
     }
     sw_tracer_close(t->trace);
     return NULL;

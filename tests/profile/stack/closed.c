@@ -39,7 +39,7 @@ static uintptr_t visit(const char *path, const char *name)
         call(wrapper);
         must(is_from(name));
         const sw_site_t *s = sw_table_row(&sw_sites, site);
-        must(s->natives == 3);      /* the plugin, visit, its caller */
+        must(s->natives == 3); /* the plugin, visit, its caller */
     }
     must(dlclose(plugin) == 0);
     return (uintptr_t)call;

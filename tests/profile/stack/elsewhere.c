@@ -93,7 +93,7 @@ static void in_handlers(void)
     must(sigaction(SIGUSR1, &action, NULL) == 0);
     interrupted();
 #if defined(__x86_64__)
-    check_begin(8);             /* through the kernel's frame, too */
+    check_begin(8); /* through the kernel's frame, too */
 #else
     check_begin(4);
 #endif
@@ -178,10 +178,10 @@ static void from_nonsense(void)
         uintptr_t random = state >> 20;
         sw_caller_t from = {
             .pc = i % 3 ? (uintptr_t)back[i % 4] : random,
-            .sp = i % 5 == 0 ? random
-                : i % 5 == 1 ? (uintptr_t)page + random % sizeof page
-                : i % 5 == 2 ? random << 30
-                             : (uintptr_t)&here + random % 40000,
+            .sp = i % 5 == 0   ? random
+                  : i % 5 == 1 ? (uintptr_t)page + random % sizeof page
+                  : i % 5 == 2 ? random << 30
+                               : (uintptr_t)&here + random % 40000,
             .bp = i % 2 ? (uintptr_t)&here + random % 4000 : random};
         must(sw_site(&from));
     }

@@ -13,12 +13,12 @@
 
 #include "profile/stack/site.h"
 
-#define must(x)                                                               \
-    do {                                                                      \
-        if (!(x)) {                                                           \
-            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #x);           \
-            abort();                                                          \
-        }                                                                     \
+#define must(x)                                                     \
+    do {                                                            \
+        if (!(x)) {                                                 \
+            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #x); \
+            abort();                                                \
+        }                                                           \
     } while (0)
 
 /* Does the frame lie where this address does? */

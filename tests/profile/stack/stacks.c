@@ -138,9 +138,11 @@ STEP(twice)
     sum++;
 }
 
-static step_t *const steps[] = {plain, lean_and_large, variable, more_and_more,
-                                aligned, aligned_and_variable, busy, deep,
-                                by_libc, twice};
+static step_t *const steps[] = {plain,    lean_and_large,
+                                variable, more_and_more,
+                                aligned,  aligned_and_variable,
+                                busy,     deep,
+                                by_libc,  twice};
 
 static void go(int left)
 {
@@ -158,7 +160,7 @@ static void once(int frames)
     must(!sw_site_depth(0) && !sw_site_depth(SW_DEPTH_MAX + 1));
     for (int i = 0; i < 3000; i++)
         go(1 + (int)below(12));
-    must(!sw_site_depth(frames));       /* too late */
+    must(!sw_site_depth(frames)); /* too late */
     printf("depth %d: %ld stacks, %u sites, %u frames\n", frames, stacks,
            sw_table_rows(&sw_sites), sw_table_rows(&sw_frames));
     must(sw_table_rows(&sw_sites) > 1);

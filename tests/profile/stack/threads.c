@@ -27,7 +27,7 @@ static void handler(int signal)
 {
     static _Atomic uintptr_t step;
     int error = errno;
-    if (handled > 5000)         /* a slow machine has enough */
+    if (handled > 5000) /* a slow machine has enough */
         return;
     at(text + SITES + 1 + step++ % 1000);
     handled++;
@@ -51,7 +51,7 @@ static void *meet(void *which)
 {
     int me = (int)(intptr_t)which;
     sigset_t set;
-    static const int strides[THREADS] = {1, 7, 99, 12347};  /* prime to SITES */
+    static const int strides[THREADS] = {1, 7, 99, 12347}; /* prime to SITES */
 
     /* A thread's first call may allocate: no signal until then. */
     at(text + 1);

@@ -10,9 +10,14 @@
 static void between(ranks_t *r, uint32_t rank, unsigned what, int first,
                     int root, uint64_t bytes, uint64_t sent, uint64_t received)
 {
-    put(r, rank, (sw_vop_t){.kind = SW_OP_COLLECTIVE, .what = (uint8_t)what,
-                            .tag = first, .peer = root, .bytes = bytes,
-                            .sent = sent, .received = received});
+    put(r, rank,
+        (sw_vop_t){.kind = SW_OP_COLLECTIVE,
+                   .what = (uint8_t)what,
+                   .tag = first,
+                   .peer = root,
+                   .bytes = bytes,
+                   .sent = sent,
+                   .received = received});
 }
 
 /* Ranks 0, 1 and 2, 3, 4; rank i comes at 100 (i + 1). Those beside the root
@@ -33,7 +38,11 @@ static void leave(unsigned what, int root, const sw_ps_t *times)
     ranks_free(r);
 }
 
-#define TIMES(...) (const sw_ps_t[]){__VA_ARGS__}
+#define TIMES(...)    \
+    (const sw_ps_t[]) \
+    {                 \
+        __VA_ARGS__   \
+    }
 
 static void dependencies(void)
 {
@@ -54,10 +63,15 @@ static void costs(void)
     ranks_t *r = ranks_linked(6);
     context(r, 3, 6, members);
     for (uint32_t i = 0; i < 6; i++) {
-        put(r, members[i], (sw_vop_t){
-            .kind = SW_OP_COLLECTIVE, .what = SW_COLLECTIVE_ALLREDUCE,
-            .context = 3, .tag = 2, .peer = -1, .bytes = 10, .sent = 10,
-            .received = 10});
+        put(r, members[i],
+            (sw_vop_t){.kind = SW_OP_COLLECTIVE,
+                       .what = SW_COLLECTIVE_ALLREDUCE,
+                       .context = 3,
+                       .tag = 2,
+                       .peer = -1,
+                       .bytes = 10,
+                       .sent = 10,
+                       .received = 10});
     }
     ranks_run(r);
     /* reduce among the others, across, bcast here. */
@@ -112,9 +126,9 @@ static void wrong_ones(void)
     wrong(SW_COLLECTIVE_SCAN, 1, -1, 1, -1);
     wrong(SW_COLLECTIVE_OTHER, 1, -1, 1, -1);
     wrong(SW_COLLECTIVE_BCAST, 1, 1, 1, 0);
-    wrong(SW_COLLECTIVE_BCAST, 2, 1, 2, 1);     /* in the own group */
+    wrong(SW_COLLECTIVE_BCAST, 2, 1, 2, 1); /* in the own group */
 
-    ranks_t *r = ranks_new(3);                  /* the root never comes */
+    ranks_t *r = ranks_new(3); /* the root never comes */
     between(r, 2, SW_COLLECTIVE_BCAST, 2, 0, 8, 0, 8);
     MUST(ranks_try(r, 0) == SW_ENGINE_DEADLOCK);
     ranks_free(r);
@@ -126,9 +140,11 @@ static void messages(unsigned what, uint32_t n, uint32_t first, uint32_t root)
     ranks_t *r = ranks_linked(n);
     uint32_t sent = 0;
     for (uint32_t i = 0; i < n; i++) {
-        bool beside = root != SW_STEP_NOBODY &&
-                      (i < first) == (root < first) && i != root;
-        sw_call_t call = {.what = (sw_op_collective_t)what, .n = n, .bytes = 7,
+        bool beside = root != SW_STEP_NOBODY && (i < first) == (root < first) &&
+                      i != root;
+        sw_call_t call = {.what = (sw_op_collective_t)what,
+                          .n = n,
+                          .bytes = 7,
                           .first = first,
                           .root = beside ? SW_STEP_NOBODY : root};
         sw_step_t step;
@@ -148,8 +164,7 @@ static void messages(unsigned what, uint32_t n, uint32_t first, uint32_t root)
     }
     ranks_run(r);
     uint32_t others = root < first ? n - first : first;
-    MUST(sent == (root != SW_STEP_NOBODY ? others
-                                         : 2 * first * (n - first)));
+    MUST(sent == (root != SW_STEP_NOBODY ? others : 2 * first * (n - first)));
     MUST(r->result.messages == sent);
     ranks_free(r);
 }

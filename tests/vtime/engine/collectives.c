@@ -30,13 +30,17 @@ static void leave(unsigned what, int root, const sw_ps_t *times)
     ranks_free(r);
 }
 
-#define TIMES(...) (const sw_ps_t[]){__VA_ARGS__}
+#define TIMES(...)    \
+    (const sw_ps_t[]) \
+    {                 \
+        __VA_ARGS__   \
+    }
 
 static void free_ones(void)
 {
     static const unsigned all[] = {
-        SW_COLLECTIVE_BARRIER, SW_COLLECTIVE_ALLREDUCE,
-        SW_COLLECTIVE_ALLTOALL, SW_COLLECTIVE_ALLTOALLV,
+        SW_COLLECTIVE_BARRIER,   SW_COLLECTIVE_ALLREDUCE,
+        SW_COLLECTIVE_ALLTOALL,  SW_COLLECTIVE_ALLTOALLV,
         SW_COLLECTIVE_ALLGATHER, SW_COLLECTIVE_REDUCE_SCATTER,
         SW_COLLECTIVE_OTHER};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
@@ -50,7 +54,7 @@ static void free_ones(void)
     leave(SW_COLLECTIVE_GATHERV, 3, TIMES(100, 200, 300, 400));
     leave(SW_COLLECTIVE_SCAN, -1, TIMES(100, 200, 300, 400));
 
-    ranks_t *r = ranks_new(4);          /* those of lower rank come later */
+    ranks_t *r = ranks_new(4); /* those of lower rank come later */
     for (uint32_t i = 0; i < 4; i++) {
         compute(r, i, i == 1 ? 500 : 100 + i);
         collective(r, i, SW_COLLECTIVE_EXSCAN, -1, 8, 0);
@@ -107,8 +111,8 @@ static void by_messages(void)
     for (uint32_t i = 0; i < 2; i++)
         collective(r, i, SW_COLLECTIVE_ALLREDUCE, -1, 8, 0);
     ranks_run(r);
-    ENDS(r, 0, 1154);       /* waits for the other's message */
-    ENDS(r, 1, 1036);       /* 1000 + 20 for what is there + 16 */
+    ENDS(r, 0, 1154); /* waits for the other's message */
+    ENDS(r, 1, 1036); /* 1000 + 20 for what is there + 16 */
     ranks_free(r);
 
     /* All of it scaled by a half. */
@@ -208,12 +212,14 @@ static void contexts(void)
     context(r, 4000000000u, 2, MEMBERS(1, 2));
     for (uint32_t i = 0; i < 4; i++) {
         compute(r, i, 100 * (i + 1));
-        put(r, i, (sw_vop_t){.kind = SW_OP_COLLECTIVE,
-                             .what = SW_COLLECTIVE_BCAST, .peer = 0,
-                             .context = i == 0 || i == 3 ? 5 : 4000000000u});
+        put(r, i,
+            (sw_vop_t){.kind = SW_OP_COLLECTIVE,
+                       .what = SW_COLLECTIVE_BCAST,
+                       .peer = 0,
+                       .context = i == 0 || i == 3 ? 5 : 4000000000u});
     }
     ranks_run(r);
-    ENDS(r, 0, 400);        /* its root is 3 */
+    ENDS(r, 0, 400); /* its root is 3 */
     ENDS(r, 1, 200);
     ENDS(r, 2, 300);
     ENDS(r, 3, 400);

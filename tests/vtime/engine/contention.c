@@ -45,7 +45,7 @@ static void alone(void)
     ENDS(r, 3, 640);
     ranks_free(r);
     r = begin(4, "torus size 4");
-    send(r, 0, 2, 0, 500);          /* two hops: four links */
+    send(r, 0, 2, 0, 500); /* two hops: four links */
     recv(r, 2, 0, 0);
     ranks_run(r);
     ENDS(r, 2, 650);
@@ -82,10 +82,10 @@ static void tori(void)
         ENDS(r, i, 645);
     ranks_free(r);
     r = begin(3, "torus size 16");
-    send(r, 0, 2, 0, 500);          /* on its second cable from 20 to 520 */
-    send(r, 1, 2, 1, 500);          /* on the same from 520 on */
-    recv(r, 2, 0, 0);               /* 650 */
-    recv(r, 2, 1, 1);               /* 520 + 10 + 500 + 100 + 20 */
+    send(r, 0, 2, 0, 500); /* on its second cable from 20 to 520 */
+    send(r, 1, 2, 1, 500); /* on the same from 520 on */
+    recv(r, 2, 0, 0);      /* 650 */
+    recv(r, 2, 1, 1);      /* 520 + 10 + 500 + 100 + 20 */
     ranks_run(r);
     ENDS(r, 2, 1150);
     ranks_free(r);
@@ -95,9 +95,9 @@ static void tori(void)
 static void rendezvous(void)
 {
     ranks_t *r = begin(4, "torus size 4");
-    send(r, 0, 2, 0, 2000);         /* request there at 10 + 120, the answer
+    send(r, 0, 2, 0, 2000); /* request there at 10 + 120, the answer
                                      * here at 260, gone at 2260 */
-    recv(r, 2, 0, 0);               /* 260 + 120 + 2000 + 20 */
+    recv(r, 2, 0, 0);       /* 260 + 120 + 2000 + 20 */
     ranks_run(r);
     ENDS(r, 0, 2260);
     ENDS(r, 2, 2400);

@@ -14,14 +14,18 @@ static void graph(ranks_t *r, uint32_t rank)
 
 static void cpu(ranks_t *r, uint32_t rank, uint32_t number)
 {
-    put(r, rank, (sw_vop_t){.kind = SW_OP_THREAD, .what = SW_THREAD_GOES,
-                            .request = number});
+    put(r, rank,
+        (sw_vop_t){
+            .kind = SW_OP_THREAD, .what = SW_THREAD_GOES, .request = number});
 }
 
 static void needs(ranks_t *r, uint32_t rank, int back, uint32_t what)
 {
-    put(r, rank, (sw_vop_t){.kind = SW_OP_THREAD, .what = SW_THREAD_NEEDS,
-                            .tag = back, .request = what});
+    put(r, rank,
+        (sw_vop_t){.kind = SW_OP_THREAD,
+                   .what = SW_THREAD_NEEDS,
+                   .tag = back,
+                   .request = what});
 }
 
 /* Two chains, each behind a message of its own. That of rank 2 is first, at
@@ -55,18 +59,18 @@ static void processors(void)
     ranks_t *r = ranks_linked(1);
     graph(r, 0);
     compute(r, 0, 100);
-    compute(r, 0, 50);          /* 150 */
+    compute(r, 0, 50); /* 150 */
     cpu(r, 0, 7);
     compute(r, 0, 120);
     needs(r, 0, 1, SW_NEEDS_OVER);
     needs(r, 0, 3, SW_NEEDS_OVER);
-    compute(r, 0, 10);          /* 120 to 130 */
+    compute(r, 0, 10); /* 120 to 130 */
     cpu(r, 0, 0);
     needs(r, 0, 1, SW_NEEDS_OVER);
-    compute(r, 0, 5);           /* 150 to 155 */
+    compute(r, 0, 5); /* 150 to 155 */
     needs(r, 0, 1, SW_NEEDS_BEGUN);
     cpu(r, 0, 7);
-    compute(r, 0, 100);         /* 150 to 250 */
+    compute(r, 0, 100); /* 150 to 250 */
     ranks_run(r);
     ENDS(r, 0, 250);
     MUST(r->times[0].compute == 230 && r->times[0].waiting == 20);
@@ -212,9 +216,12 @@ static ranks_t *loggopsim(uint32_t n)
     ranks_t *r = ranks_new(n);
     r->model.loggopsim = true;
     for (int class = 0; class < SW_CLASS_COUNT; class++)
-        r->model.links[class] = (sw_model_link_t){
-            .o_send = 1500000, .o_recv = 1500000, .L = 2500000, .g = 1000000,
-            .G = 6000, .S = 65535};
+        r->model.links[class] = (sw_model_link_t){.o_send = 1500000,
+                                                  .o_recv = 1500000,
+                                                  .L = 2500000,
+                                                  .g = 1000000,
+                                                  .G = 6000,
+                                                  .S = 65535};
     for (uint32_t i = 0; i < n; i++)
         graph(r, i);
     return r;
@@ -224,8 +231,8 @@ static void takes(ranks_t *r, sw_ps_t ns)
 {
     ranks_run(r);
     if (r->result.end != 1000 * ns)
-        fprintf(stderr, "%lld, not %lld ns\n",
-                (long long)r->result.end / 1000, (long long)ns);
+        fprintf(stderr, "%lld, not %lld ns\n", (long long)r->result.end / 1000,
+                (long long)ns);
     MUST(r->result.end == 1000 * ns);
     ranks_free(r);
 }
@@ -368,9 +375,9 @@ static void loggopsim_in_a_sequence(void)
     ranks_t *r = loggopsim(3);
     for (uint32_t i = 0; i < 3; i++)
         r->rank[i].count = 0;
-    send(r, 0, 1, 0, 1001);     /* at 0, until 1500; the port until 7000 */
-    send(r, 0, 2, 0, 1);        /* at 7000 */
-    recv(r, 1, 0, 0);           /* 4000 + 1500 + 6000 */
+    send(r, 0, 1, 0, 1001); /* at 0, until 1500; the port until 7000 */
+    send(r, 0, 2, 0, 1);    /* at 7000 */
+    recv(r, 1, 0, 0);       /* 4000 + 1500 + 6000 */
     recv(r, 2, 0, 0);
     ranks_run(r);
     ENDS(r, 0, 8500000);

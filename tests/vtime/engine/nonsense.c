@@ -9,10 +9,11 @@
 static sw_vop_t operation(uint64_t *s, uint32_t n, bool asks, unsigned nth)
 {
     static const uint8_t kinds[] = {
-        SW_OP_COMPUTE, SW_OP_SEND, SW_OP_SEND, SW_OP_SEND, SW_OP_RECV,
-        SW_OP_RECV, SW_OP_RECV, SW_OP_RECV, SW_OP_WAIT, SW_OP_WAIT,
-        SW_OP_DROP, SW_OP_SECTION, SW_OP_CLOCK, SW_OP_LIST, SW_OP_LIST,
-        SW_OP_SELECT, SW_OP_PROBE, SW_OP_IPROBE, SW_OP_CHOOSE, SW_OP_MATCHED,
+        SW_OP_COMPUTE, SW_OP_SEND,       SW_OP_SEND,   SW_OP_SEND,
+        SW_OP_RECV,    SW_OP_RECV,       SW_OP_RECV,   SW_OP_RECV,
+        SW_OP_WAIT,    SW_OP_WAIT,       SW_OP_DROP,   SW_OP_SECTION,
+        SW_OP_CLOCK,   SW_OP_LIST,       SW_OP_LIST,   SW_OP_SELECT,
+        SW_OP_PROBE,   SW_OP_IPROBE,     SW_OP_CHOOSE, SW_OP_MATCHED,
         SW_OP_MATCHED, SW_OP_COLLECTIVE, SW_OP_WINDOW, SW_OP_WINDOW};
     static const uint8_t collectives[] = {
         SW_COLLECTIVE_ALLREDUCE, SW_COLLECTIVE_ALLTOALLV, SW_COLLECTIVE_BCAST,
@@ -33,7 +34,7 @@ static sw_vop_t operation(uint64_t *s, uint32_t n, bool asks, unsigned nth)
     op.flags = random_from(s) % 3;
     if (op.kind == SW_OP_COLLECTIVE) {
         op.what = collectives[nth % sizeof collectives];
-        op.tag = nth % 8 == 4;      /* rank 0 and the others */
+        op.tag = nth % 8 == 4; /* rank 0 and the others */
     }
     if (op.kind == SW_OP_WINDOW) {
         op.what = SW_WINDOW_PUT + random_from(s) % 7;
@@ -63,8 +64,10 @@ int main(void)
         r->asks = k % 4 < 2;
         context(r, 1, r->n, MEMBERS(0, 1, 2, 3));
         for (uint32_t i = 0; i < r->n; i++)
-            put(r, i, (sw_vop_t){.kind = SW_OP_WINDOW, .what = SW_WINDOW_MAKE,
-                                 .context = 1});
+            put(r, i,
+                (sw_vop_t){.kind = SW_OP_WINDOW,
+                           .what = SW_WINDOW_MAKE,
+                           .context = 1});
         for (uint32_t i = 0; i < r->n; i++) {
             unsigned collectives = 0;
             for (unsigned j = 0; j < 4 + k % 20; j++) {

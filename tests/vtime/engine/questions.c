@@ -19,11 +19,11 @@ static void wait_any(void)
     irecv(r, 0, 2, 0, 2);
     list(r, 0, 1);
     list(r, 0, 2);
-    choose(r, 0, SW_SELECT_ANY);        /* that of 2, at 231 */
+    choose(r, 0, SW_SELECT_ANY); /* that of 2, at 231 */
     put(r, 0, (sw_vop_t){.kind = SW_OP_CLOCK});
     list(r, 0, 1);
-    list(r, 0, 2);                      /* is over */
-    choose(r, 0, SW_SELECT_SOME);       /* so there is no wait */
+    list(r, 0, 2);                /* is over */
+    choose(r, 0, SW_SELECT_SOME); /* so there is no wait */
     wait_for(r, 0, 1);
     compute(r, 1, 500);
     send(r, 1, 0, 0, 1);
@@ -46,11 +46,11 @@ static void wait_some(void)
     compute(r, 0, 300);
     for (uint32_t i = 1; i < 4; i++)
         list(r, 0, i);
-    choose(r, 0, SW_SELECT_SOME);       /* 3, then 1; in the order of times */
+    choose(r, 0, SW_SELECT_SOME); /* 3, then 1; in the order of times */
     wait_for(r, 0, 2);
-    compute(r, 1, 150);                 /* there at 261: received until 340 */
-    compute(r, 2, 400);                 /* 531 */
-    compute(r, 3, 100);                 /* there at 211: received until 320 */
+    compute(r, 1, 150); /* there at 261: received until 340 */
+    compute(r, 2, 400); /* 531 */
+    compute(r, 3, 100); /* there at 211: received until 320 */
     for (uint32_t i = 1; i < 4; i++)
         send(r, i, 0, 0, 1);
     ranks_run(r);
@@ -70,9 +70,9 @@ static void tests(void)
         list(r, 0, 1);
         choose(r, 0, SW_TEST_ALL);
     }
-    send(r, 1, 0, 0, 1);                /* there at 111 */
+    send(r, 1, 0, 0, 1); /* there at 111 */
     ranks_run(r);
-    ENDS(r, 0, 132);                    /* the test at 112 receives it */
+    ENDS(r, 0, 132); /* the test at 112 receives it */
     for (uint32_t i = 0; i < 20; i++) {
         MUST(answer(r, 0, i)->found == (i >= 16));
         MUST(answer(r, 0, i)->clock == (i < 16 ? 7 * (i + 1) : 132));
@@ -81,13 +81,13 @@ static void tests(void)
     }
     ranks_free(r);
 
-    r = begin(3);                       /* which are, which is the first? */
+    r = begin(3); /* which are, which is the first? */
     irecv(r, 0, 1, 0, 1);
     irecv(r, 0, 2, 0, 2);
     for (int i = 0; i < 2; i++) {
         list(r, 0, 1);
         list(r, 0, 2);
-        choose(r, 0, i ? SW_TEST_SOME : SW_TEST_ANY);   /* none at 0 */
+        choose(r, 0, i ? SW_TEST_SOME : SW_TEST_ANY); /* none at 0 */
         compute(r, 0, 200);
     }
     for (int i = 0; i < 2; i++) {
@@ -95,18 +95,18 @@ static void tests(void)
         list(r, 0, 2);
         choose(r, 0, i ? SW_TEST_SOME : SW_TEST_ANY);
     }
-    compute(r, 1, 200);                 /* 331 */
+    compute(r, 1, 200); /* 331 */
     send(r, 1, 0, 0, 1);
-    compute(r, 2, 150);                 /* 281 */
+    compute(r, 2, 150); /* 281 */
     send(r, 2, 0, 0, 1);
     ranks_run(r);
     MUST(!answer(r, 0, 0)->found && !answer(r, 0, 1)->found);
     MUST(answer(r, 0, 2)->count == 1 && r->rank[0].which[2][0] == 1);
-    MUST(answer(r, 0, 3)->count == 2);  /* the one that was over counts */
+    MUST(answer(r, 0, 3)->count == 2); /* the one that was over counts */
     ENDS(r, 0, 440);
     ranks_free(r);
 
-    r = begin(1);                       /* no rank will ever send */
+    r = begin(1); /* no rank will ever send */
     irecv(r, 0, 0, 0, 1);
     list(r, 0, 1);
     choose(r, 0, SW_TEST_ALL);
@@ -124,15 +124,15 @@ static void probes(void)
 {
     ranks_t *r = begin(3);
     r->model.test = 5;
-    ask(r, 0, SW_OP_IPROBE, SW_OP_ANY, 3);      /* at 0: no; 5 */
-    ask(r, 0, SW_OP_PROBE, SW_OP_ANY, SW_OP_ANY);   /* of 2, at 211 */
-    ask(r, 0, SW_OP_IPROBE, 1, SW_OP_ANY);      /* of 1: no; 216 */
-    compute(r, 0, 1000);                        /* 1216 */
-    ask(r, 0, SW_OP_IPROBE, 1, 4);              /* 1216 */
-    ask(r, 0, SW_OP_CHOOSE, SW_OP_ANY, 4);      /* of 2, the first */
-    recv(r, 0, 2, 4);                           /* 1236 */
+    ask(r, 0, SW_OP_IPROBE, SW_OP_ANY, 3);        /* at 0: no; 5 */
+    ask(r, 0, SW_OP_PROBE, SW_OP_ANY, SW_OP_ANY); /* of 2, at 211 */
+    ask(r, 0, SW_OP_IPROBE, 1, SW_OP_ANY);        /* of 1: no; 216 */
+    compute(r, 0, 1000);                          /* 1216 */
+    ask(r, 0, SW_OP_IPROBE, 1, 4);                /* 1216 */
+    ask(r, 0, SW_OP_CHOOSE, SW_OP_ANY, 4);        /* of 2, the first */
+    recv(r, 0, 2, 4);                             /* 1236 */
     ask(r, 0, SW_OP_CHOOSE, SW_OP_ANY, 4);
-    recv(r, 0, 1, 4);                           /* 1256 */
+    recv(r, 0, 1, 4); /* 1256 */
     compute(r, 1, 400);
     send(r, 1, 0, 4, 9);
     compute(r, 2, 100);
@@ -159,13 +159,14 @@ static void dropped(void)
     for (unsigned flags = 0; flags <= SW_DROP_CANCELLED; flags++) {
         ranks_t *r = begin(2);
         irecv(r, 0, 1, 0, 1);
-        put(r, 0, (sw_vop_t){.kind = SW_OP_DROP, .request = 1,
-                             .flags = (uint16_t)flags});
+        put(r, 0,
+            (sw_vop_t){
+                .kind = SW_OP_DROP, .request = 1, .flags = (uint16_t)flags});
         isend(r, 0, 1, 0, 5000, 2);
         with_request(r, 0, SW_OP_DROP, 2);
         recv(r, 0, 1, 0);
-        send(r, 1, 0, 0, 1);            /* 10; there 111 */
-        send(r, 1, 0, 0, 300);          /* head 120, there 420 */
+        send(r, 1, 0, 0, 1);   /* 10; there 111 */
+        send(r, 1, 0, 0, 300); /* head 120, there 420 */
         recv(r, 1, 0, 0);
         ranks_run(r);
         ENDS(r, 0, flags ? 131 : 440);

@@ -64,9 +64,13 @@ int main(void)
     static const uint32_t backwards[] = {7, 6, 5, 4, 3, 2, 1, 0};
     for (unsigned kind = 0; kind < 480; kind++) {
         ranks_t *r = ranks_new(2 + kind % 7);
-        program_t p = {.n = r->n, .rounds = 12, .put = to_script, .of = r,
+        program_t p = {.n = r->n,
+                       .rounds = 12,
+                       .put = to_script,
+                       .of = r,
                        .chance = 0x9e3779b97f4a7c15u * (kind + 1),
-                       .asks = kind / 7 % 2, .window = kind / 14 % 2};
+                       .asks = kind / 7 % 2,
+                       .window = kind / 14 % 2};
         machine(r, kind);
         r->asks = p.asks;
         if (p.window)

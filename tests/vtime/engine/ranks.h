@@ -23,14 +23,16 @@ typedef struct {
 typedef struct {
     uint32_t n;
     script_t *rank;
-    uint64_t hesitates;     /* a state of random_from; 0: never */
-    bool asks;              /* the engine can answer the ranks */
+    uint64_t hesitates; /* a state of random_from; 0: never */
+    bool asks;          /* the engine can answer the ranks */
     sw_model_t model;
     sw_engine_t *engine;
     sw_engine_result_t result;
     sw_rank_time_t *times;
     uint32_t contexts;
-    struct { uint32_t number, n, members[64]; } context[8];
+    struct {
+        uint32_t number, n, members[64];
+    } context[8];
 } ranks_t;
 
 static inline sw_source_state_t ranks_next(void *of, uint32_t rank,
@@ -84,7 +86,7 @@ static inline void ranks_free(ranks_t *r)
 static inline ranks_t *ranks_linked(uint32_t n)
 {
     ranks_t *r = ranks_new(n);
-    for (int class = 0; class < SW_CLASS_COUNT; class++)
+    for (int class = 0; class < SW_CLASS_COUNT; class ++)
         r->model.links[class] = (sw_model_link_t){
             .o_send = 10, .o_recv = 20, .L = 100, .g = 5, .G = 1, .S = 1000};
     return r;
@@ -109,15 +111,23 @@ static inline void compute(ranks_t *r, uint32_t rank, sw_ps_t time)
 static inline void isend(ranks_t *r, uint32_t from, uint32_t to, int tag,
                          uint64_t bytes, uint32_t request)
 {
-    put(r, from, (sw_vop_t){.kind = SW_OP_SEND, .peer = (int32_t)to, .tag = tag,
-                            .bytes = bytes, .request = request});
+    put(r, from,
+        (sw_vop_t){.kind = SW_OP_SEND,
+                   .peer = (int32_t)to,
+                   .tag = tag,
+                   .bytes = bytes,
+                   .request = request});
 }
 
 static inline void irecv(ranks_t *r, uint32_t rank, int from, int tag,
                          uint32_t request)
 {
-    put(r, rank, (sw_vop_t){.kind = SW_OP_RECV, .peer = from, .tag = tag,
-                            .bytes = 1 << 20, .request = request});
+    put(r, rank,
+        (sw_vop_t){.kind = SW_OP_RECV,
+                   .peer = from,
+                   .tag = tag,
+                   .bytes = 1 << 20,
+                   .request = request});
 }
 
 #define send(r, from, to, tag, bytes) isend(r, from, to, tag, bytes, 0)
@@ -140,9 +150,14 @@ static inline void choose(ranks_t *r, uint32_t rank, unsigned what)
 static inline void collective(ranks_t *r, uint32_t rank, unsigned what,
                               int root, uint64_t bytes, uint32_t request)
 {
-    put(r, rank, (sw_vop_t){.kind = SW_OP_COLLECTIVE, .what = (uint8_t)what,
-                            .peer = root, .bytes = bytes, .sent = bytes,
-                            .received = bytes, .request = request});
+    put(r, rank,
+        (sw_vop_t){.kind = SW_OP_COLLECTIVE,
+                   .what = (uint8_t)what,
+                   .peer = root,
+                   .bytes = bytes,
+                   .sent = bytes,
+                   .received = bytes,
+                   .request = request});
 }
 
 /* A context of these ranks. */
@@ -155,7 +170,11 @@ static inline void context(ranks_t *r, uint32_t number, uint32_t n,
     memcpy(r->context[r->contexts++].members, members, n * sizeof *members);
 }
 
-#define MEMBERS(...) (const uint32_t[]){__VA_ARGS__}
+#define MEMBERS(...)   \
+    (const uint32_t[]) \
+    {                  \
+        __VA_ARGS__    \
+    }
 
 static inline const sw_op_answer_t *answer(const ranks_t *r, uint32_t rank,
                                            uint32_t i)
@@ -167,8 +186,8 @@ static inline const sw_op_answer_t *answer(const ranks_t *r, uint32_t rank,
 /* From the beginning; `seed` 0: without hesitating. */
 static inline sw_engine_state_t ranks_try(ranks_t *r, uint64_t seed)
 {
-    sw_op_source_t source = {.of = r, .next = ranks_next,
-                                 .answer = r->asks ? ranks_answer : NULL};
+    sw_op_source_t source = {
+        .of = r, .next = ranks_next, .answer = r->asks ? ranks_answer : NULL};
     sw_engine_options_t options = {.check = true};
     r->hesitates = seed;
     for (uint32_t i = 0; i < r->n; i++)
@@ -177,8 +196,8 @@ static inline sw_engine_state_t ranks_try(ranks_t *r, uint64_t seed)
     r->engine = sw_engine_new(&r->model, &source, &options);
     MUST(r->engine);
     for (uint32_t i = 0; i < r->contexts; i++)
-        MUST(sw_engine_context(r->engine, r->context[i].number,
-                               r->context[i].n, r->context[i].members));
+        MUST(sw_engine_context(r->engine, r->context[i].number, r->context[i].n,
+                               r->context[i].members));
     sw_engine_state_t state;
     do {
         state = sw_engine_run(r->engine);
@@ -236,8 +255,8 @@ static inline void ends(ranks_t *r, uint32_t rank, sw_ps_t time,
     sw_ps_t end = r->result.ranks[rank].end;
     if (end == time)
         return;
-    fprintf(stderr, "%s:%d: rank %u ends at %lld, not %lld\n", file, line,
-            rank, (long long)end, (long long)time);
+    fprintf(stderr, "%s:%d: rank %u ends at %lld, not %lld\n", file, line, rank,
+            (long long)end, (long long)time);
     exit(1);
 }
 #define ENDS(r, rank, time) ends(r, rank, time, __FILE__, __LINE__)

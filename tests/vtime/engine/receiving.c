@@ -39,9 +39,11 @@ static void as_loggopsim(void)
 {
     ranks_t *r = two(3);
     for (int i = 0; i < SW_CLASS_COUNT; i++)
-        r->model.links[i] = (sw_model_link_t){
-            .o_send = 1500000, .o_recv = 1500000, .L = 2500000, .g = 1000000,
-            .S = UINT64_MAX};
+        r->model.links[i] = (sw_model_link_t){.o_send = 1500000,
+                                              .o_recv = 1500000,
+                                              .L = 2500000,
+                                              .g = 1000000,
+                                              .S = UINT64_MAX};
     wait_for(r, 0, 1);
     wait_for(r, 0, 2);
     sent(r);
@@ -54,8 +56,8 @@ static void not_while_it_computes(void)
 {
     ranks_t *r = two(3);
     compute(r, 0, 1000);
-    wait_for(r, 0, 1);          /* 1020 */
-    wait_for(r, 0, 2);          /* 1040 */
+    wait_for(r, 0, 1); /* 1020 */
+    wait_for(r, 0, 2); /* 1040 */
     sent(r);
     ranks_run(r);
     ENDS(r, 0, 1040);
@@ -69,7 +71,7 @@ static void while_it_waits_for_another(void)
     ranks_t *r = two(3);
     wait_for(r, 0, 2);
     wait_for(r, 0, 1);
-    compute(r, 2, 500);         /* there at 611 */
+    compute(r, 2, 500); /* there at 611 */
     sent(r);
     ranks_run(r);
     ENDS(r, 0, 631);
@@ -83,10 +85,10 @@ static void any_takes_one(void)
     r->asks = true;
     list(r, 0, 1);
     list(r, 0, 2);
-    choose(r, 0, SW_SELECT_ANY);        /* 131 */
-    compute(r, 0, 100);                 /* 231 */
+    choose(r, 0, SW_SELECT_ANY); /* 131 */
+    compute(r, 0, 100);          /* 231 */
     wait_for(r, 0, 1);
-    wait_for(r, 0, 2);                  /* 251 */
+    wait_for(r, 0, 2); /* 251 */
     sent(r);
     ranks_run(r);
     MUST(answer(r, 0, 0)->count == 1 && answer(r, 0, 0)->clock == 131);
@@ -103,7 +105,7 @@ static void a_test_takes_all(void)
         compute(r, 0, 200);
         list(r, 0, 1);
         list(r, 0, 2);
-        choose(r, 0, tests[i]);         /* both: 240 */
+        choose(r, 0, tests[i]); /* both: 240 */
         sent(r);
         ranks_run(r);
         MUST(answer(r, 0, 0)->count == 2 && answer(r, 0, 0)->clock == 240);
@@ -135,10 +137,11 @@ static void cancelled(void)
 {
     ranks_t *r = two(3);
     compute(r, 0, 200);
-    put(r, 0, (sw_vop_t){.kind = SW_OP_DROP, .request = 1,
-                         .flags = SW_DROP_CANCELLED});
-    wait_for(r, 0, 2);          /* 220 */
-    recv(r, 0, 1, 0);           /* 240: the message is there */
+    put(r, 0,
+        (sw_vop_t){
+            .kind = SW_OP_DROP, .request = 1, .flags = SW_DROP_CANCELLED});
+    wait_for(r, 0, 2); /* 220 */
+    recv(r, 0, 1, 0);  /* 240: the message is there */
     sent(r);
     ranks_run(r);
     ENDS(r, 0, 240);
@@ -155,7 +158,7 @@ int main(void)
     a_test_takes_all();
     while_it_sends(0, 3210);
     while_it_sends(2994, 3225);
-    while_it_sends(3050, 3230);         /* there at 3161, computing until 3210 */
+    while_it_sends(3050, 3230); /* there at 3161, computing until 3210 */
     cancelled();
     return 0;
 }

@@ -11,9 +11,9 @@ static sw_sections_t names;
 
 static void section(ranks_t *r, uint32_t rank, const char *name)
 {
-    put(r, rank, (sw_vop_t){.kind = SW_OP_SECTION,
-                            .bytes = sw_sections_find(&names, name,
-                                                      strlen(name))});
+    put(r, rank,
+        (sw_vop_t){.kind = SW_OP_SECTION,
+                   .bytes = sw_sections_find(&names, name, strlen(name))});
 }
 
 #define leave(r, rank) section(r, rank, "")
@@ -57,18 +57,19 @@ static const sw_section_time_t *of(const char *name)
 }
 
 static void is(const char *name, uint32_t ranks, sw_ps_t compute,
-               sw_ps_t messages, sw_ps_t collectives, sw_ps_t waiting,
-               int line)
+               sw_ps_t messages, sw_ps_t collectives, sw_ps_t waiting, int line)
 {
     const sw_rank_time_t *t = &of(name)->sum;
     if (now->ranks == ranks && t->compute == compute &&
         t->messages == messages && t->collectives == collectives &&
         t->waiting == waiting)
         return;
-    fprintf(stderr, "sections.c:%d: '%s' has %u ranks, %lld computing, %lld "
-            "messages, %lld collectives, %lld waiting\n", line, name,
-            now->ranks, (long long)t->compute, (long long)t->messages,
-            (long long)t->collectives, (long long)t->waiting);
+    fprintf(stderr,
+            "sections.c:%d: '%s' has %u ranks, %lld computing, %lld "
+            "messages, %lld collectives, %lld waiting\n",
+            line, name, now->ranks, (long long)t->compute,
+            (long long)t->messages, (long long)t->collectives,
+            (long long)t->waiting);
     exit(1);
 }
 #define IS(...) is(__VA_ARGS__, __LINE__)
@@ -79,12 +80,12 @@ static void late_sender(void)
     compute(r, 0, 100);
     section(r, 0, "a");
     compute(r, 0, 500);
-    send(r, 0, 1, 0, 1);        /* called at 600, there at 711 */
+    send(r, 0, 1, 0, 1); /* called at 600, there at 711 */
     leave(r, 0);
     compute(r, 0, 7);
     section(r, 1, "a");
     compute(r, 1, 50);
-    recv(r, 1, 0, 0);           /* until 731: 550 waiting, 131 moving */
+    recv(r, 1, 0, 0); /* until 731: 550 waiting, 131 moving */
     leave(r, 1);
     finish(r);
     IS("a", 2, 550, 10 + 681, 0, 550);
@@ -98,12 +99,12 @@ static void late_receiver(void)
 {
     ranks_t *r = ranks_linked(2);
     section(r, 0, "a");
-    send(r, 0, 1, 0, 2000);     /* until 3110; it is received from 1000 on */
+    send(r, 0, 1, 0, 2000); /* until 3110; it is received from 1000 on */
     section(r, 1, "b");
     compute(r, 1, 1000);
-    recv(r, 1, 0, 0);           /* 3230: no rank was late for it */
+    recv(r, 1, 0, 0); /* 3230: no rank was late for it */
     finish(r);
-    IS("a", 1, 0, 3110, 0, 990);    /* 10 are its own */
+    IS("a", 1, 0, 3110, 0, 990); /* 10 are its own */
     IS("b", 1, 1000, 2230, 0, 0);
     MUST(of("")->ranks == 2 && now->sum.end == 0);
     ranks_free(r);
@@ -119,7 +120,7 @@ static void nonblocking(void)
     section(r, 1, "work");
     compute(r, 1, 300);
     section(r, 1, "wait");
-    wait_for(r, 1, 1);          /* 300 -> 731, called for at 600 */
+    wait_for(r, 1, 1); /* 300 -> 731, called for at 600 */
     compute(r, 0, 600);
     send(r, 0, 1, 0, 1);
     finish(r);
@@ -226,12 +227,12 @@ static void threads(void)
     compute(r, 0, 100);
     goes.request = 1;
     put(r, 0, goes);
-    put(r, 0, after);           /* it begins at 100 */
+    put(r, 0, after); /* it begins at 100 */
     compute(r, 0, 500);
     goes.request = 0;
     put(r, 0, goes);
     after.request = 1;
-    put(r, 0, after);           /* joined at 600 */
+    put(r, 0, after); /* joined at 600 */
     section(r, 0, "b");
     compute(r, 0, 20);
     leave(r, 0);
@@ -283,8 +284,8 @@ static void numbers(void)
 
 int main(void)
 {
-    static const char *const all_names[] = {"b", "a/x/y", "a", "post", "work",
-                                            "a/x", "wait", "ax"};
+    static const char *const all_names[] = {"b",    "a/x/y", "a",    "post",
+                                            "work", "a/x",   "wait", "ax"};
     static const sw_ps_t everybody[] = {300, 200, 100, 0};
     static const sw_ps_t for_root[] = {200, 100, 0, 0};
     static const sw_ps_t at_root[] = {300, 0, 0, 0};

@@ -46,7 +46,11 @@ static void two(const char *aside_held, const sw_ps_t *come,
     ranks_free(r);
 }
 
-#define TWO(a, b) (const sw_ps_t[]){a, b}
+#define TWO(a, b)     \
+    (const sw_ps_t[]) \
+    {                 \
+        a, b          \
+    }
 
 static void waits(void)
 {
@@ -137,7 +141,7 @@ static void attends_in_tests(void)
     choose(r, 1, SW_TEST_ANY);
     ranks_run(r);
     MUST(!answer(r, 1, 0)->found && answer(r, 1, 1)->found);
-    ENDS(r, 0, 1100 + 200);     /* shared was done at 700 */
+    ENDS(r, 0, 1100 + 200); /* shared was done at 700 */
     ENDS(r, 1, 6100);
     ranks_free(r);
 

@@ -11,7 +11,9 @@
 static ranks_t *begin(void)
 {
     static const sw_link_point_t points[] = {
-        {0, 10, 100, 5, 20}, {0, 20, 100, 5, 40}, {0, 52, 100, 5, 72},
+        {0, 10, 100, 5, 20},
+        {0, 20, 100, 5, 40},
+        {0, 52, 100, 5, 72},
     };
     ranks_t *r = ranks_new(2);
     r->model.state_count = 3;
@@ -44,7 +46,7 @@ static void messages(void)
     sends(0, 8, 10);
     sends(99, 8, 109);
     sends(100, 8, 120);
-    sends(400, 8, 436);         /* half of the way from 100 to 1600 */
+    sends(400, 8, 436); /* half of the way from 100 to 1600 */
     sends(1600, 8, 1652);
     sends(5000, 8, 5052);
 }
@@ -70,7 +72,7 @@ static void moved(uint64_t first, uint64_t then, sw_ps_t end)
     send(r, 1, 0, 0, first);
     recv(r, 1, 0, 0);
     compute(r, 0, 5000);
-    recv(r, 0, 1, 0);           /* 5020 */
+    recv(r, 0, 1, 0); /* 5020 */
     send(r, 0, 1, 0, then);
     ranks_run(r);
     ENDS(r, 0, end);
@@ -90,15 +92,15 @@ static void collectives(void)
     say(&r->model, "table allreduce 2 8 4 4 2");
     say(&r->model, "measured allreduce");
     for (uint32_t i = 0; i < 2; i++) {
-        all(r, i);                /* 1000 */
-        all(r, i);                /* 2000 */
-        compute(r, i, i ? 0 : 100);     /* 2100: one has computed */
-        all(r, i);                /* 4100 */
-        compute(r, i, 400);             /* 4500 */
-        all(r, i);                /* 7500: half of the way */
-        all(r, i);                /* 8500: nothing since */
+        all(r, i);                  /* 1000 */
+        all(r, i);                  /* 2000 */
+        compute(r, i, i ? 0 : 100); /* 2100: one has computed */
+        all(r, i);                  /* 4100 */
+        compute(r, i, 400);         /* 4500 */
+        all(r, i);                  /* 7500: half of the way */
+        all(r, i);                  /* 8500: nothing since */
         compute(r, i, 1600);
-        all(r, i);                /* 14100 */
+        all(r, i); /* 14100 */
     }
     ranks_run(r);
     ENDS(r, 0, 14100);

@@ -5,11 +5,14 @@
  */
 #include "ranks.h"
 
-static void thread_op(ranks_t *r, uint32_t rank, unsigned what,
-                      uint32_t number, int before)
+static void thread_op(ranks_t *r, uint32_t rank, unsigned what, uint32_t number,
+                      int before)
 {
-    put(r, rank, (sw_vop_t){.kind = SW_OP_THREAD, .what = (uint8_t)what,
-                            .request = number, .tag = before});
+    put(r, rank,
+        (sw_vop_t){.kind = SW_OP_THREAD,
+                   .what = (uint8_t)what,
+                   .request = number,
+                   .tag = before});
 }
 
 #define thread(r, rank, number) thread_op(r, rank, SW_THREAD_GOES, number, 0)
@@ -19,8 +22,11 @@ static void thread_op(ranks_t *r, uint32_t rank, unsigned what,
 static void matched(ranks_t *r, uint32_t rank, int peer, int tag,
                     uint32_t request)
 {
-    put(r, rank, (sw_vop_t){.kind = SW_OP_MATCHED, .peer = peer, .tag = tag,
-                            .request = request});
+    put(r, rank,
+        (sw_vop_t){.kind = SW_OP_MATCHED,
+                   .peer = peer,
+                   .tag = tag,
+                   .request = request});
 }
 
 static sw_engine_state_t end_of(ranks_t *r, sw_ps_t *end)
@@ -142,7 +148,7 @@ static void numbers_are_used_again_too_early(void)
     sw_ps_t end;
     ranks_t *r = ranks_linked(2);
     thread(r, 0, 1);
-    compute(r, 0, 1);           /* and then it looks for its next operation */
+    compute(r, 0, 1); /* and then it looks for its next operation */
     for (int i = 0; i < 20; i++) {
         thread(r, 0, 0);
         irecv(r, 0, SW_OP_ANY, 0, 1);
@@ -173,7 +179,7 @@ static void deadlocks_and_nonsense(void)
 
     r = ranks_linked(2);
     compute(r, 0, 10);
-    thread(r, 0, 1);            /* too late to say so */
+    thread(r, 0, 1); /* too late to say so */
     MUST(ranks_try(r, 0) == SW_ENGINE_WRONG);
     ranks_free(r);
 }

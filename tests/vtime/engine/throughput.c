@@ -26,33 +26,42 @@ static sw_source_state_t next(void *of, uint32_t rank, sw_vop_t *op)
     uint32_t left = (rank + l->n - 1) % l->n, right = (rank + 1) % l->n;
     *op = (sw_vop_t){0};
     switch (k % OPS) {
-    case 0: case 6: case 12:
+    case 0:
+    case 6:
+    case 12:
         op->kind = SW_OP_COMPUTE;
         op->time = 1000000 + (rank * 2654435761u + k * 40503) % 100000;
         break;
-    case 1: case 7:
+    case 1:
+    case 7:
         op->kind = SW_OP_RECV;
         op->peer = (int32_t)left;
         op->request = 1;
         break;
-    case 2: case 8:
+    case 2:
+    case 8:
         op->kind = SW_OP_RECV;
         op->peer = (int32_t)right;
         op->request = 2;
         op->tag = 1;
         break;
-    case 3: case 9:
+    case 3:
+    case 9:
         op->kind = SW_OP_SEND;
         op->peer = (int32_t)right;
         op->bytes = 1000;
         break;
-    case 4: case 10:
+    case 4:
+    case 10:
         op->kind = SW_OP_SEND;
         op->peer = (int32_t)left;
         op->tag = 1;
         op->bytes = 1000;
         break;
-    case 5: case 11: case 13: case 14:
+    case 5:
+    case 11:
+    case 13:
+    case 14:
         op->kind = SW_OP_WAIT;
         op->request = k % 2 ? 1 : 2;
         break;
@@ -73,13 +82,17 @@ static void time_it(uint32_t n, uint64_t operations, bool ports,
     sw_model_init(&model, n);
     model.places.per_node = model.places.per_domain = n < 64 ? n : 64;
     for (int class = 0; class < SW_CLASS_COUNT; class++)
-        model.links[class] = (sw_model_link_t){
-            .o_send = 300000, .o_recv = 300000, .L = 1000000, .S = 65536,
-            .g = ports ? 100000 : 0, .G = ports ? 80 : 0};
+        model.links[class] = (sw_model_link_t){.o_send = 300000,
+                                               .o_recv = 300000,
+                                               .L = 1000000,
+                                               .S = 65536,
+                                               .g = ports ? 100000 : 0,
+                                               .G = ports ? 80 : 0};
     char text[64] = "messages allreduce ";
     if (messages)
         say(&model, strcat(text, messages));
-    loop_t loop = {.n = n, .rounds = (uint32_t)(operations / OPS / n),
+    loop_t loop = {.n = n,
+                   .rounds = (uint32_t)(operations / OPS / n),
                    .at = calloc(n, sizeof *loop.at)};
     MUST(loop.at);
     loop.rounds += !loop.rounds;
@@ -96,8 +109,8 @@ static void time_it(uint32_t n, uint64_t operations, bool ports,
                (double)(b.tv_nsec - a.tv_nsec) * 1e-9;
     struct rusage usage;
     getrusage(RUSAGE_SELF, &usage);
-    printf("%7u ranks %s %-18s %5.2f million operations a second, %ld MiB\n",
-           n, ports ? "ports" : "alpha", messages ? messages : "by cost",
+    printf("%7u ranks %s %-18s %5.2f million operations a second, %ld MiB\n", n,
+           ports ? "ports" : "alpha", messages ? messages : "by cost",
            (double)result.operations / s * 1e-6, usage.ru_maxrss >> 10);
     sw_engine_free(engine);
     sw_model_free(&model);

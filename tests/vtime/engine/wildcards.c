@@ -20,14 +20,14 @@ static void wildcards(void)
 {
     ranks_t *r = begin(4);
     r->asks = false;
-    recv(r, 0, SW_OP_ANY, SW_OP_ANY);   /* of 3, there at 211: 231 */
-    compute(r, 0, 1000);                /* 1231 */
-    recv(r, 0, SW_OP_ANY, 1);           /* of 2, there at 300: 1251 */
-    recv(r, 0, 1, SW_OP_ANY);           /* 1271 */
-    recv(r, 0, SW_OP_ANY, SW_OP_ANY);   /* rendezvous of 1 */
+    recv(r, 0, SW_OP_ANY, SW_OP_ANY); /* of 3, there at 211: 231 */
+    compute(r, 0, 1000);              /* 1231 */
+    recv(r, 0, SW_OP_ANY, 1);         /* of 2, there at 300: 1251 */
+    recv(r, 0, 1, SW_OP_ANY);         /* 1271 */
+    recv(r, 0, SW_OP_ANY, SW_OP_ANY); /* rendezvous of 1 */
     compute(r, 1, 500);
-    send(r, 1, 0, 1, 1);                /* 510, there 611 */
-    send(r, 1, 0, 1, 1001);             /* request 510 + 110 = 620; met 1271;
+    send(r, 1, 0, 1, 1);    /* 510, there 611 */
+    send(r, 1, 0, 1, 1001); /* request 510 + 110 = 620; met 1271;
                                          * answer 1381; there 1481 + 1001 */
     compute(r, 2, 189);
     send(r, 2, 0, 1, 1);
@@ -39,58 +39,58 @@ static void wildcards(void)
     MUST(r->result.wildcards == 3 && r->result.undecided == 0);
     ranks_free(r);
 
-    r = begin(3);                       /* one that names its sender holds */
+    r = begin(3); /* one that names its sender holds */
     r->asks = false;
-    irecv(r, 0, SW_OP_ANY, 0, 1);       /* takes that of 2: there 111 */
-    irecv(r, 0, 2, 0, 2);               /* so this has the next: there 412 */
-    irecv(r, 0, SW_OP_ANY, 0, 3);       /* of 1: there 311 */
+    irecv(r, 0, SW_OP_ANY, 0, 1); /* takes that of 2: there 111 */
+    irecv(r, 0, 2, 0, 2);         /* so this has the next: there 412 */
+    irecv(r, 0, SW_OP_ANY, 0, 3); /* of 1: there 311 */
     for (uint32_t i = 1; i < 4; i++)
         wait_for(r, 0, i);
     compute(r, 1, 200);
     send(r, 1, 0, 0, 1);
     send(r, 2, 0, 0, 1);
-    compute(r, 2, 291);                 /* 301 */
+    compute(r, 2, 291); /* 301 */
     send(r, 2, 0, 0, 1);
     ranks_run(r);
     ENDS(r, 0, 432);
     ranks_free(r);
 
-    r = begin(3);                       /* what the second may take is kept */
+    r = begin(3); /* what the second may take is kept */
     r->asks = false;
-    irecv(r, 0, SW_OP_ANY, 1, 1);       /* of 1: there 111 */
-    irecv(r, 0, 2, SW_OP_ANY, 2);       /* so this has the first of 2: 231 */
-    recv(r, 0, 2, 2);                   /* 540 */
+    irecv(r, 0, SW_OP_ANY, 1, 1); /* of 1: there 111 */
+    irecv(r, 0, 2, SW_OP_ANY, 2); /* so this has the first of 2: 231 */
+    recv(r, 0, 2, 2);             /* 540 */
     wait_for(r, 0, 1);
     wait_for(r, 0, 2);
     send(r, 1, 0, 1, 1);
     compute(r, 2, 100);
-    send(r, 2, 0, 1, 1);                /* there 211 */
-    send(r, 2, 0, 2, 300);              /* ready 120, head 220, there 520 */
+    send(r, 2, 0, 1, 1);   /* there 211 */
+    send(r, 2, 0, 2, 300); /* ready 120, head 220, there 520 */
     ranks_run(r);
     ENDS(r, 0, 540);
     ranks_free(r);
 
-    r = begin(2);                       /* of one sender, in order */
+    r = begin(2); /* of one sender, in order */
     r->asks = false;
-    recv(r, 0, SW_OP_ANY, 0);           /* 1130 */
-    recv(r, 0, SW_OP_ANY, 0);           /* met 1130, answer 1240; 3340 + 20 */
-    send(r, 1, 0, 0, 1000);             /* there at 1110 */
-    send(r, 1, 0, 0, 2000);             /* its request at 120 */
+    recv(r, 0, SW_OP_ANY, 0); /* 1130 */
+    recv(r, 0, SW_OP_ANY, 0); /* met 1130, answer 1240; 3340 + 20 */
+    send(r, 1, 0, 0, 1000);   /* there at 1110 */
+    send(r, 1, 0, 0, 2000);   /* its request at 120 */
     ranks_run(r);
     ENDS(r, 0, 3360);
     ranks_free(r);
 
-    for (int first = 1; first < 3; first++) {   /* at the same time */
+    for (int first = 1; first < 3; first++) { /* at the same time */
         r = begin(3);
         r->asks = false;
         for (int class = 0; class < SW_CLASS_COUNT; class++)
             r->model.links[class].g = r->model.links[class].G = 0;
-        recv(r, 0, SW_OP_ANY, 0);       /* of 1: 130 */
-        recv(r, 0, first, 0);           /* 150, or never */
+        recv(r, 0, SW_OP_ANY, 0); /* of 1: 130 */
+        recv(r, 0, first, 0);     /* 150, or never */
         send(r, 1, 0, 0, 1);
         send(r, 2, 0, 0, 1);
-        MUST(ranks_try(r, 0) == (first == 2 ? SW_ENGINE_DONE
-                                            : SW_ENGINE_DEADLOCK));
+        MUST(ranks_try(r, 0) ==
+             (first == 2 ? SW_ENGINE_DONE : SW_ENGINE_DEADLOCK));
         ranks_free(r);
     }
 }
@@ -101,18 +101,18 @@ static void matched(void)
     for (int took = 1; took < 3; took++) {
         ranks_t *r = begin(3);
         irecv(r, 0, SW_OP_ANY, 0, 1);
-        irecv(r, 0, 2, 0, 2);           /* is held by the first */
+        irecv(r, 0, 2, 0, 2); /* is held by the first */
         wait_for(r, 0, 1);
         put(r, 0,
             (sw_vop_t){.kind = SW_OP_MATCHED, .request = 1, .peer = took});
         put(r, 0, (sw_vop_t){.kind = SW_OP_CLOCK});
         wait_for(r, 0, 2);
         compute(r, 1, 500);
-        send(r, 1, 0, 0, 1);            /* 631 */
+        send(r, 1, 0, 0, 1); /* 631 */
         compute(r, 2, 100);
-        send(r, 2, 0, 0, 1);            /* 231 */
+        send(r, 2, 0, 0, 1); /* 231 */
         compute(r, 2, 790);
-        send(r, 2, 0, 0, 1);            /* 900 + 131 */
+        send(r, 2, 0, 0, 1); /* 900 + 131 */
         for (uint64_t seed = 0; seed < 20; seed++) {
             MUST(ranks_try(r, seed) == SW_ENGINE_DONE);
             MUST(answer(r, 0, 0)->clock == (took == 1 ? 631 : 231));
@@ -156,8 +156,7 @@ static sw_source_state_t late_next(void *of, uint32_t rank, sw_vop_t *op)
                                  : ranks_next(l->ranks, rank, op);
 }
 
-static void late_answer(void *of, uint32_t rank,
-                        const sw_op_answer_t *answer)
+static void late_answer(void *of, uint32_t rank, const sw_op_answer_t *answer)
 {
     ranks_answer(((late_t *)of)->ranks, rank, answer);
 }
@@ -172,7 +171,7 @@ static void late(void)
     list(r, 0, 2);
     choose(r, 0, SW_SELECT_ANY);
     compute(r, 2, 300);
-    send(r, 2, 0, 0, 1);                /* 431 */
+    send(r, 2, 0, 0, 1); /* 431 */
     put(r, 2, (sw_vop_t){.kind = SW_OP_CLOCK});
     compute(r, 1, 1000);
     send(r, 1, 0, 0, 1);
@@ -201,7 +200,7 @@ static void told_late(void)
             put(r, 0, (sw_vop_t){.kind = SW_OP_CLOCK});
         wait_for(r, 0, 1);
         put(r, 0, (sw_vop_t){.kind = SW_OP_MATCHED, .request = 1, .peer = 1});
-        send(r, 1, 0, 0, 2000);         /* as in messages.c */
+        send(r, 1, 0, 0, 2000); /* as in messages.c */
         collective(r, 1, SW_COLLECTIVE_OTHER, -1, 0, 0);
         say(&r->model, "free all");
         for (uint64_t seed = 0; seed < 20; seed++) {
@@ -232,8 +231,8 @@ static void asleep(void)
     put(r, 0, (sw_vop_t){.kind = SW_OP_MATCHED, .request = 1, .peer = 1});
     send(r, 1, 0, 0, 2000);
     put(r, 1, (sw_vop_t){.kind = SW_OP_CLOCK});
-    sw_op_source_t source = {.of = r, .next = asleep_next,
-                                 .answer = ranks_answer};
+    sw_op_source_t source = {
+        .of = r, .next = asleep_next, .answer = ranks_answer};
     r->engine = sw_engine_new(&r->model, &source, NULL);
     MUST(r->engine);
     for (int i = 0; i < 3 && !r->rank[1].answered; i++)
@@ -251,16 +250,17 @@ static sw_source_state_t slow_next(void *of, uint32_t rank, sw_vop_t *op)
 {
     late_t *l = of;
     return rank == 0 && l->ranks->rank[0].at == 2 && !l->goes
-               ? SW_SOURCE_LATER : ranks_next(l->ranks, rank, op);
+               ? SW_SOURCE_LATER
+               : ranks_next(l->ranks, rank, op);
 }
 
 static void held(void)
 {
     ranks_t *r = begin(4);
     irecv(r, 0, SW_OP_ANY, 0, 1);
-    wait_for(r, 0, 1);                  /* 131 */
+    wait_for(r, 0, 1); /* 131 */
     put(r, 0, (sw_vop_t){.kind = SW_OP_MATCHED, .request = 1, .peer = 1});
-    send(r, 0, 2, 0, 1);                /* 262 */
+    send(r, 0, 2, 0, 1); /* 262 */
     send(r, 1, 0, 0, 1);
     irecv(r, 2, 3, 0, 1);
     irecv(r, 2, 0, 0, 2);
@@ -268,10 +268,10 @@ static void held(void)
     list(r, 2, 2);
     choose(r, 2, SW_SELECT_ANY);
     compute(r, 3, 400);
-    send(r, 3, 2, 0, 1);                /* 531 */
+    send(r, 3, 2, 0, 1); /* 531 */
     late_t late = {.ranks = r};
-    sw_op_source_t source = {.of = &late, .next = slow_next,
-                                 .answer = late_answer};
+    sw_op_source_t source = {
+        .of = &late, .next = slow_next, .answer = late_answer};
     r->engine = sw_engine_new(&r->model, &source, NULL);
     MUST(r->engine);
     for (int i = 0; i < 3; i++)

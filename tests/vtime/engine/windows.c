@@ -13,9 +13,14 @@
 static void window(ranks_t *r, uint32_t rank, unsigned what, int peer,
                    uint64_t bytes, unsigned flags, uint32_t request)
 {
-    put(r, rank, (sw_vop_t){.kind = SW_OP_WINDOW, .what = (uint8_t)what,
-                            .peer = peer, .bytes = bytes, .context = 1,
-                            .flags = (uint16_t)flags, .request = request});
+    put(r, rank,
+        (sw_vop_t){.kind = SW_OP_WINDOW,
+                   .what = (uint8_t)what,
+                   .peer = peer,
+                   .bytes = bytes,
+                   .context = 1,
+                   .flags = (uint16_t)flags,
+                   .request = request});
 }
 
 static ranks_t *some(uint32_t n)
@@ -63,7 +68,7 @@ static void costs(void)
     takes(SW_WINDOW_PUT, 5000, 2, 10 + 100 + 5000 + 100);
 
     ranks_t *r = some(3);
-    window(r, 0, SW_WINDOW_FLUSH, -1, 0, 0, 0);     /* nothing: no time */
+    window(r, 0, SW_WINDOW_FLUSH, -1, 0, 0, 0); /* nothing: no time */
     window(r, 0, SW_WINDOW_FLUSH, 1, 0, 0, 0);
     /* Two puts share the origin's port, and are known in that order. */
     window(r, 0, SW_WINDOW_PUT, 1, 100, 0, 7);
@@ -99,11 +104,11 @@ static void lock(ranks_t *r, uint32_t rank, int at, bool exclusive,
 static void locks(void)
 {
     ranks_t *r = some(4);
-    lock(r, 0, 3, true, 500);           /* asked for at 110, known at 210 */
+    lock(r, 0, 3, true, 500); /* asked for at 110, known at 210 */
     compute(r, 1, 2);
-    lock(r, 1, 3, false, 1000);         /* free at 820 */
+    lock(r, 1, 3, false, 1000); /* free at 820 */
     compute(r, 2, 1);
-    lock(r, 2, 3, true, 50);            /* before it: 111 */
+    lock(r, 2, 3, true, 50); /* before it: 111 */
     over(r);
     ENDS(r, 0, 210 + 500 + 10);
     ENDS(r, 2, 820 + 100 + 50 + 10);
@@ -167,7 +172,7 @@ static ranks_t *timed(uint32_t n)
     static const sw_access_point_t points[] = {{8, 30, 6}, {108, 130, 16}};
     ranks_t *r = ranks_linked(n);
     sw_accesses_t *a = &r->model.accesses;
-    r->model.reduce = 1000;             /* it is in the times */
+    r->model.reduce = 1000; /* it is in the times */
     for (int what = SW_WINDOW_PUT; what <= SW_WINDOW_FETCH; what++)
         for (int i = 0; i < 2; i++) {
             sw_access_point_t p = points[i];
@@ -181,10 +186,12 @@ static ranks_t *timed(uint32_t n)
     for (unsigned number = 1; number < 3; number++) {
         context(r, number, n, (uint32_t[]){0, 1, 2, 3});
         for (uint32_t i = 0; i < n; i++)
-            put(r, i, (sw_vop_t){
-                .kind = SW_OP_WINDOW, .what = SW_WINDOW_MAKE, .peer = -1,
-                .context = number,
-                .flags = number == 2 ? SW_WINDOW_ALLOCATED : 0});
+            put(r, i,
+                (sw_vop_t){.kind = SW_OP_WINDOW,
+                           .what = SW_WINDOW_MAKE,
+                           .peer = -1,
+                           .context = number,
+                           .flags = number == 2 ? SW_WINDOW_ALLOCATED : 0});
     }
     return r;
 }
@@ -195,15 +202,20 @@ static void takes_as_measured(unsigned window_of, unsigned what, int times,
                               uint64_t bytes, unsigned flags, sw_ps_t time)
 {
     ranks_t *r = timed(2);
-    sw_vop_t op = {.kind = SW_OP_WINDOW, .what = (uint8_t)what, .peer = 1,
-                   .bytes = bytes, .context = window_of};
+    sw_vop_t op = {.kind = SW_OP_WINDOW,
+                   .what = (uint8_t)what,
+                   .peer = 1,
+                   .bytes = bytes,
+                   .context = window_of};
     for (int i = 0; i < times; i++)
         put(r, 0, op);
-    op = (sw_vop_t){.kind = SW_OP_WINDOW, .what = SW_WINDOW_FLUSH,
-                    .peer = flags & 2 ? -1 : 1, .context = window_of,
+    op = (sw_vop_t){.kind = SW_OP_WINDOW,
+                    .what = SW_WINDOW_FLUSH,
+                    .peer = flags & 2 ? -1 : 1,
+                    .context = window_of,
                     .flags = flags & 1};
     put(r, 0, op);
-    put(r, 0, op);                      /* all is known: no time */
+    put(r, 0, op); /* all is known: no time */
     ranks_run(r);
     ENDS(r, 0, time);
     ENDS(r, 1, 0);
@@ -233,7 +245,7 @@ static void measured(void)
     wait_for(r, 0, 7);
     window(r, 0, SW_WINDOW_GET, 1, 8, 0, 7);
     wait_for(r, 0, 7);
-    window(r, 1, SW_WINDOW_FETCH, 1, 8, 0, 0);      /* at itself */
+    window(r, 1, SW_WINDOW_FETCH, 1, 8, 0, 0); /* at itself */
     window(r, 1, SW_WINDOW_FLUSH, 1, 0, 0, 0);
     ranks_run(r);
     ENDS(r, 0, 30 + 30 + 6);
@@ -246,8 +258,11 @@ static void measured(void)
     lock(r, 0, 2, true, 500);
     compute(r, 1, 1);
     lock(r, 1, 2, true, 100);
-    put(r, 2, (sw_vop_t){.kind = SW_OP_WINDOW, .what = SW_WINDOW_LOCK,
-                         .peer = 0, .context = 2});
+    put(r, 2,
+        (sw_vop_t){.kind = SW_OP_WINDOW,
+                   .what = SW_WINDOW_LOCK,
+                   .peer = 0,
+                   .context = 2});
     ranks_run(r);
     ENDS(r, 0, 41 + 500 + 9);
     ENDS(r, 1, 550 + 21 + 100 + 9);
@@ -271,14 +286,16 @@ static void wrong(void)
     char text[200];
     ranks_t *r = some(2);
     window(r, 0, SW_WINDOW_PUT, 1, 8, 0, 0);
-    put(r, 0, (sw_vop_t){.kind = SW_OP_WINDOW, .what = SW_WINDOW_PUT,
-                         .peer = 1});              /* the world is none */
+    put(r, 0,
+        (sw_vop_t){.kind = SW_OP_WINDOW,
+                   .what = SW_WINDOW_PUT,
+                   .peer = 1}); /* the world is none */
     MUST(ranks_try(r, 0) == SW_ENGINE_WRONG);
     sw_engine_stuck(r->engine, 0, text, sizeof text);
     MUST(strstr(text, "no window"));
     ranks_free(r);
 
-    r = some(2);                        /* it is never given back */
+    r = some(2); /* it is never given back */
     window(r, 0, SW_WINDOW_LOCK, 0, 0, SW_WINDOW_EXCLUSIVE, 0);
     compute(r, 1, 1000);
     window(r, 1, SW_WINDOW_LOCK, 0, 0, 0, 0);
@@ -287,11 +304,17 @@ static void wrong(void)
     MUST(!strcmp(text, "lock of the window of 0"));
     ranks_free(r);
 
-    r = some(2);                        /* no rank posts */
-    put(r, 0, (sw_vop_t){.kind = SW_OP_RECV, .peer = 1, .context = 1,
-                         .tag = SW_WINDOW_POSTED});
-    put(r, 1, (sw_vop_t){.kind = SW_OP_RECV, .peer = 0, .context = 1,
-                         .tag = SW_WINDOW_COMPLETED});
+    r = some(2); /* no rank posts */
+    put(r, 0,
+        (sw_vop_t){.kind = SW_OP_RECV,
+                   .peer = 1,
+                   .context = 1,
+                   .tag = SW_WINDOW_POSTED});
+    put(r, 1,
+        (sw_vop_t){.kind = SW_OP_RECV,
+                   .peer = 0,
+                   .context = 1,
+                   .tag = SW_WINDOW_COMPLETED});
     MUST(ranks_try(r, 0) == SW_ENGINE_DEADLOCK);
     sw_engine_stuck(r->engine, 0, text, sizeof text);
     MUST(!strcmp(text, "post of a window by 1"));

@@ -25,15 +25,18 @@ static sw_vop_t nth(uint32_t rank, uint64_t n)
 {
     uint64_t state = (rank + 1) * 0x9e3779b97f4a7c15u + n + 1;
     random_from(&state);
-    return (sw_vop_t){.kind = (uint8_t)(1 + n % 7), .flags = (uint16_t)rank,
-                      .tag = (int32_t)n, .bytes = random_from(&state),
-                      .sent = n, .time = (int64_t)rank << 32 | (uint32_t)n};
+    return (sw_vop_t){.kind = (uint8_t)(1 + n % 7),
+                      .flags = (uint16_t)rank,
+                      .tag = (int32_t)n,
+                      .bytes = random_from(&state),
+                      .sent = n,
+                      .time = (int64_t)rank << 32 | (uint32_t)n};
 }
 
 static uint32_t list_length(uint64_t n)
 {
-    static const uint32_t lengths[] = {0, 1, 3, SW_FEED_PLACES,
-                                       SW_FEED_PLACES + 1, 5000, 100000};
+    static const uint32_t lengths[] = {
+        0, 1, 3, SW_FEED_PLACES, SW_FEED_PLACES + 1, 5000, 100000};
     return lengths[n % 7];
 }
 
@@ -42,12 +45,12 @@ static uint32_t place(uint64_t n, uint32_t i)
     return (uint32_t)(n * 2654435761u) ^ i;
 }
 
-#define ASKS 64         /* every so many operations a rank asks */
-#define COUNT 40000u    /* operations */
+#define ASKS 64      /* every so many operations a rank asks */
+#define COUNT 40000u /* operations */
 
 /* A wake-up that is lost is made up for by a look around, every 100 ms. */
 #define STALL 90000000u
-static uint64_t waited;         /* as this began, see kept_waiting */
+static uint64_t waited; /* as this began, see kept_waiting */
 
 /* So long, in ns, was there a thread that had no core to run on, since the
  * system began; 0: it does not tell. The figure is in us. */
@@ -110,10 +113,10 @@ static void rank_runs(sw_feeds_t *feeds, uint32_t rank, unsigned rest_us,
 
 /* The other side: takes turns over the feeds, checks, answers. */
 typedef struct {
-    uint64_t n;             /* operations taken */
+    uint64_t n; /* operations taken */
     uint32_t members, member, base;
     bool over;
-    uint32_t *which, given;     /* an answer under way */
+    uint32_t *which, given; /* an answer under way */
     sw_op_answer_t answer;
 } at_t;
 
@@ -178,9 +181,10 @@ static bool turn(sw_taker_t *taker, at_t *at, uint32_t rank, bool soon,
         MUST(op->sent == want.sent && op->time == want.time);
         if (at->n % ASKS == 0) {
             uint32_t length = list_length(at->n / ASKS);
-            at->answer = (sw_op_answer_t){
-                .clock = (sw_ps_t)(at->n * 3 + rank), .bytes = at->n,
-                .tag = -(int32_t)at->n, .count = length};
+            at->answer = (sw_op_answer_t){.clock = (sw_ps_t)(at->n * 3 + rank),
+                                          .bytes = at->n,
+                                          .tag = -(int32_t)at->n,
+                                          .count = length};
             at->which = malloc((length + 1) * sizeof *at->which);
             for (uint32_t i = 0; i < length; i++)
                 at->which[i] = place(at->n, i);
@@ -418,10 +422,10 @@ int main(void)
     waited = kept_waiting();
     refused();
     processes(1, 0, 0, true, COUNT);
-    processes(3, 0, 200, false, COUNT);     /* full rings      */
-    processes(3, 200, 0, true, COUNT);      /* the engine waits */
+    processes(3, 0, 200, false, COUNT); /* full rings */
+    processes(3, 200, 0, true, COUNT);  /* the engine waits */
     processes(5, 300, 300, false, COUNT / 4);
-    processes(70, 0, 0, true, 700);         /* two words of news */
+    processes(70, 0, 0, true, 700); /* two words of news */
     one_at_a_time();
     poured();
     threads(0, 300);

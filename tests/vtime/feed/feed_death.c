@@ -124,7 +124,7 @@ static void watches(void)
     sw_watch_process(&child, pid);
     MUST(!sw_watch_gone(&child));
     kill(pid, SIGKILL);
-    while (!sw_watch_gone(&child))      /* a zombie is gone, too */
+    while (!sw_watch_gone(&child)) /* a zombie is gone, too */
         usleep(1000);
     waitpid(pid, NULL, 0);
     MUST(sw_watch_gone(&child));
@@ -137,7 +137,7 @@ int main(void)
     uint64_t state = 99;
     for (int i = 0; i < 4; i++) {
         unsigned after = (unsigned)(random_from(&state) % 20000);
-        dies(KILLED, 0, after);         /* full feeds */
+        dies(KILLED, 0, after); /* full feeds */
         dies(KILLED, 7, after);
         dies(GIVES_UP, 0, after);
         dies(GIVES_UP, 3, after);

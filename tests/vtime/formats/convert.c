@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 static char folder[64];
-static int told;            /* what is said on stderr, a file */
+static int told; /* what is said on stderr, a file */
 
 static const char *path(const char *name)
 {
@@ -52,9 +52,13 @@ static sw_ps_t time_of(const char *ops, uint64_t *messages)
     sw_model_t model;
     sw_model_init(&model, sw_op_ranks(f));
     for (int i = 0; i < SW_CLASS_COUNT; i++)
-        model.links[i] = (sw_model_link_t){
-            .o_send = 500000, .o_recv = 400000, .L = 2000000, .g = 300000,
-            .G = 500, .O_send = 100, .S = 4000};
+        model.links[i] = (sw_model_link_t){.o_send = 500000,
+                                           .o_recv = 400000,
+                                           .L = 2000000,
+                                           .g = 300000,
+                                           .G = 500,
+                                           .O_send = 100,
+                                           .S = 4000};
     sw_op_source_t source;
     sw_engine_options_t options = {.check = true};
     sw_op_source(f, &source);
@@ -78,8 +82,9 @@ static const sw_convert_t how = {.flops = 1e9};
 static void make(const char *pattern, const char *ranks, const char *bytes,
                  const char *to)
 {
-    char out[128], *words[] = {(char *)pattern, (char *)ranks, "20",
-                               (char *)bytes, "5000", out, NULL};
+    char out[128],
+        *words[] = {(char *)pattern, (char *)ranks, "20", (char *)bytes,
+                    "5000",          out,           NULL};
     sw_converted_t done = {0};
     strcpy(out, to);
     MUST(sw_synthetic_ops(words, &done));
@@ -88,7 +93,7 @@ static void make(const char *pattern, const char *ranks, const char *bytes,
 /* Messages keep their time on every way; so do collectives to SMPI. */
 static void round_trips(void)
 {
-    static const char *const patterns[] = {"halo2d", "ring", "pingpong",
+    static const char *const patterns[] = {"halo2d",    "ring",     "pingpong",
                                            "allreduce", "alltoall", "scan"};
     static const char *const sizes[] = {"100", "9000"};
     for (size_t i = 0; i < 2 * sizeof patterns / sizeof *patterns; i++) {
@@ -127,8 +132,13 @@ static void random_round_trips(void)
     static const uint32_t odd[] = {3, 1, 5};
     for (uint64_t seed = 1; seed <= 30; seed++) {
         sw_op_writer_t *w = sw_op_writer_new(path("a.swops"), 6, NULL);
-        program_t p = {.n = 6, .rounds = 30, .put = to_file, .of = w,
-                       .chance = 77 * seed, .messages_only = true, .odd = 4};
+        program_t p = {.n = 6,
+                       .rounds = 30,
+                       .put = to_file,
+                       .of = w,
+                       .chance = 77 * seed,
+                       .messages_only = true,
+                       .odd = 4};
         MUST(sw_op_write_context(w, 4, 3, odd));
         program_make(&p);
         MUST(sw_op_writer_close(w));
@@ -153,8 +163,8 @@ static void goal_is(const char *text, sw_ps_t ns)
     MUST(good);
     sw_ps_t found = time_of(path("x.swops"), NULL);
     if (found != 1000 * ns)
-        dprintf(1, "%s\n  took %lld ps, not %lld ns\n", text,
-                (long long)found, (long long)ns);
+        dprintf(1, "%s\n  took %lld ps, not %lld ns\n", text, (long long)found,
+                (long long)ns);
     MUST(found == 1000 * ns);
 }
 
@@ -206,7 +216,8 @@ static void wrong_goal_is_told(void)
     goal_fails("num_ranks 2\nrank 1 {\nl: calc 5\nl requires m\n}\n",
                ":4: there is no label m");
     goal_fails("num_ranks 1\nrank 0 {\na: calc 5\nb: calc 5\na requires b\n"
-               "b requires a\n}\n", ":3: this requires");
+               "b requires a\n}\n",
+               ":3: this requires");
     goal_fails("num_ranks 1\nrank 0 {\na: calc 5 cpu 65536\n}\n", ":3: 65536");
 }
 
@@ -216,12 +227,15 @@ static void goal_partial_orders(void)
 {
     goal_is("num_ranks 1\nrank 0 {\na: calc 5 cpu 1\nb: calc 5\n}\n", 5);
     goal_is("num_ranks 1\nrank 0 {\na: calc 5 cpu 1\nb: calc 6\nc: calc 7\n"
-            "d: calc 1 cpu 1\nd requires b\nc irequires a\n}\n", 13);
+            "d: calc 1 cpu 1\nd requires b\nc irequires a\n}\n",
+            13);
     goal_is("num_ranks 1\nrank 0 {\na: calc 5 cpu 3\nb: calc 5 cpu 3\n}\n", 10);
     goal_is("num_ranks 1\nrank 0 {\na: calc 5 cpu 3\nb: calc 5\nb requires a\n"
-            "}\n", 10);
+            "}\n",
+            10);
     /* Two chains, each behind its own message. */
-    const char *open = "num_ranks 2\nrank 0 {\na: recv 1b from 1 tag 1\n"
+    const char *open =
+        "num_ranks 2\nrank 0 {\na: recv 1b from 1 tag 1\n"
         "b: recv 1b from 1 tag 2\nc: calc 10\nc requires a\nd: calc 20\n"
         "d requires b\n}\nrank 1 {\na: send 1b to 0 tag 2\n"
         "b: send 1b to 0 tag 1\nb requires a\n}\n";
@@ -245,8 +259,7 @@ static void smpi_fails(const char *text, const char *words)
     sw_converted_t done = {0};
     write_text(path("x.trace"), text);
     said();
-    bool good = sw_smpi_to_ops(path("x.trace"), path("x.swops"), &how,
-                               &done);
+    bool good = sw_smpi_to_ops(path("x.trace"), path("x.swops"), &how, &done);
     const char *why = said();
     if (good || !strstr(why, words))
         dprintf(1, "%s\n  said: %s\n", text, why);
@@ -309,9 +322,9 @@ static void extrapolates(void)
                 MUST(two.next(two.of, rank, &y) == state);
                 if (state == SW_SOURCE_END)
                     break;
-                MUST(x.kind == y.kind && x.peer == y.peer &&
-                     x.tag == y.tag && x.bytes == y.bytes &&
-                     x.sent == y.sent && x.received == y.received);
+                MUST(x.kind == y.kind && x.peer == y.peer && x.tag == y.tag &&
+                     x.bytes == y.bytes && x.sent == y.sent &&
+                     x.received == y.received);
             }
         sw_op_close(a);
         sw_op_close(b);
@@ -347,18 +360,10 @@ static void survives_anything(void)
             size_t n = strlen(text), at = random_from(&chance) % n;
             size_t other = random_from(&chance) % n;
             switch (random_from(&chance) % 4) {
-            case 0:
-                text[at] = (char)(1 + random_from(&chance) % 126);
-                break;
-            case 1:
-                memmove(text + at, text + at + 1, n - at);
-                break;
-            case 2:
-                text[at] = text[other];
-                break;
-            default:
-                text[sw_max(at, 4)] = '\0';
-                break;
+            case 0: text[at] = (char)(1 + random_from(&chance) % 126); break;
+            case 1: memmove(text + at, text + at + 1, n - at); break;
+            case 2: text[at] = text[other]; break;
+            default: text[sw_max(at, 4)] = '\0'; break;
             }
             if (!*text)
                 strcpy(text, from);
@@ -369,8 +374,8 @@ static void survives_anything(void)
             path("x.text"), path("x.swops"), &how, &done);
         bool silent = !*said();
         if (good != silent)
-            dprintf(1, "%s\n  was %s\n", text, good ? "read, with words"
-                                                   : "refused in silence");
+            dprintf(1, "%s\n  was %s\n", text,
+                    good ? "read, with words" : "refused in silence");
         MUST(good == silent);
     }
 }

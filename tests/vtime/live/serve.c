@@ -60,8 +60,9 @@ static void choices(sw_feed_t *feed, uint32_t rank)
 {
     if (rank == 0) {
         for (int i = 0; i < 2; i++) {
-            sw_op_answer_t answer = ask(feed, (sw_vop_t){
-                .kind = SW_OP_CHOOSE, .peer = SW_OP_ANY, .tag = SW_OP_ANY});
+            sw_op_answer_t answer = ask(feed, (sw_vop_t){.kind = SW_OP_CHOOSE,
+                                                         .peer = SW_OP_ANY,
+                                                         .tag = SW_OP_ANY});
             MUST(answer.peer == 2 - i && answer.tag == 7);
             MUST(answer.bytes == 50u + (unsigned)answer.peer);
             message(feed, SW_OP_RECV, answer.peer, 100, 0);
@@ -90,8 +91,8 @@ static void long_lists(sw_feed_t *feed, uint32_t rank)
     compute(feed, 100000000);
     for (uint32_t i = MANY; i > 0; i--)
         MUST(sw_feed_put(feed, &(sw_vop_t){.kind = SW_OP_LIST, .request = i}));
-    sw_op_answer_t answer = ask(feed, (sw_vop_t){.kind = SW_OP_SELECT,
-                                                     .what = SW_SELECT_SOME});
+    sw_op_answer_t answer = ask(
+        feed, (sw_vop_t){.kind = SW_OP_SELECT, .what = SW_SELECT_SOME});
     bool seen[MANY] = {false};
     MUST(answer.count == MANY);
     for (uint32_t i = 0; i < MANY; i++) {
@@ -108,9 +109,10 @@ static void communicators(sw_feed_t *feed, uint32_t rank)
     compute(feed, 1000 * (rank + 1));
     if (rank % 2) {
         MUST(sw_feed_context(feed, rank * 10, 99, 2, members));
-        MUST(sw_feed_put(feed, &(sw_vop_t){
-            .kind = SW_OP_COLLECTIVE, .what = SW_COLLECTIVE_BARRIER,
-            .context = rank * 10, .peer = -1}));
+        MUST(sw_feed_put(feed, &(sw_vop_t){.kind = SW_OP_COLLECTIVE,
+                                           .what = SW_COLLECTIVE_BARRIER,
+                                           .context = rank * 10,
+                                           .peer = -1}));
     }
     MUST(clock_ns(feed) == (rank % 2 ? 4000 : 1000 * (rank + 1)));
 }
@@ -142,8 +144,12 @@ static void to_feed(void *of, uint32_t rank, sw_vop_t op)
 static void any_traffic(sw_feed_t *feed, uint32_t rank)
 {
     at_t at = {feed, rank, rests * 97 + rank + 1};
-    program_t p = {.n = 5, .rounds = 200, .put = to_feed, .of = &at,
-                   .chance = traffic, .asks = true};
+    program_t p = {.n = 5,
+                   .rounds = 200,
+                   .put = to_feed,
+                   .of = &at,
+                   .chance = traffic,
+                   .asks = true};
     program_make(&p);
 }
 
@@ -193,8 +199,9 @@ static void one_dies(sw_feed_t *feed, uint32_t rank)
     if (rank == 1)
         raise(SIGKILL);
     message(feed, SW_OP_RECV, 1, 8, 0);
-    MUST(!sw_feed_ask(feed, &(sw_vop_t){.kind = SW_OP_CLOCK,
-                                        .flags = SW_CLOCK_PAUSE}, &answer));
+    MUST(!sw_feed_ask(feed,
+                      &(sw_vop_t){.kind = SW_OP_CLOCK, .flags = SW_CLOCK_PAUSE},
+                      &answer));
 }
 
 /* The test binds rank 0 and the process that starts the engine to the first
@@ -261,7 +268,8 @@ static void engine_is_alone(sw_feeds_t *feeds, const pid_t *rank)
     usleep(200000);
     MUST(!clock_gettime(clock, &after));
     MUST((after.tv_sec - before.tv_sec) * 1000000000 + after.tv_nsec -
-         before.tv_nsec < 50000000);
+             before.tv_nsec <
+         50000000);
 }
 
 /* Ranks number regions as they come to them; a name may be long, and of any
@@ -304,14 +312,14 @@ static void known_regions(void)
     sections_of(replayed, again, sizeof again);
     MUST(!strcmp(live, again));
     MUST(has(live, "{\"name\": \"late\", \"ranks\": 2, \"sums\": {"
-             "\"end_ns\": 4950, \"compute_ns\": 2000, \"noise_ns\": 0, "
-             "\"messages_ns\": 2950, \"collectives_ns\": 0, "
-             "\"waiting_ns\": 1500}, \"longest\": 0, \"most\": {"
-             "\"end_ns\": 2850, "));
+                   "\"end_ns\": 4950, \"compute_ns\": 2000, \"noise_ns\": 0, "
+                   "\"messages_ns\": 2950, \"collectives_ns\": 0, "
+                   "\"waiting_ns\": 1500}, \"longest\": 0, \"most\": {"
+                   "\"end_ns\": 2850, "));
     MUST(has(live, "{\"name\": \"a \\\"b\\\"/\\u00ff\\u000a\", \"ranks\": "
-             "1, \"sums\": {\"end_ns\": 70, "));
+                   "1, \"sums\": {\"end_ns\": 70, "));
     MUST(has(live, "{\"name\": \"\", \"ranks\": 2, \"sums\": {"
-             "\"end_ns\": 500, "));
+                   "\"end_ns\": 500, "));
     snprintf(name, sizeof name, "\"name\": \"%.*s\", \"ranks\": 1",
              (int)SW_FEED_NAME, long_name);
     MUST(has(live, name));
@@ -396,7 +404,7 @@ static void alone(void)
     run_job(&job, MODEL);
     MUST(!sched_setaffinity(0, sizeof all, &all));
     MUST(has(job.result, "\"state\": \"done\""));
-    MUST(waitpid(-1, NULL, WNOHANG) < 0);       /* no child is left */
+    MUST(waitpid(-1, NULL, WNOHANG) < 0); /* no child is left */
     empty_folder(job.folder);
     close(open_pipe[0]);
     close(open_pipe[1]);

@@ -29,8 +29,8 @@ static void starter(const job_t *job, int fd, int way, int ready)
     char paths[2][128];
     snprintf(paths[0], 128, "%s/model", job->folder);
     snprintf(paths[1], 128, "%s/result", job->folder);
-    sw_server_t server = {.program = "/proc/self/exe", .model = paths[0],
-                          .result = paths[1]};
+    sw_server_t server = {
+        .program = "/proc/self/exe", .model = paths[0], .result = paths[1]};
     MUST(sw_server_start(fd, &server));
     uint32_t come = way == NOBODY_CAME ? 0 : way == SOME_CAME ? 2 : RANKS;
     pid_t of[RANKS] = {0};
@@ -54,8 +54,10 @@ static void ends(int way, unsigned after_us)
 {
     /* Of those that die it may have seen the first only. */
     static const char *const says[] = {
-        [ALL_KILLED] = " died", [ONE_BY_ONE] = " died",
-        [NOBODY_CAME] = "rank 0 and others never came", [SOME_CAME] = " died",
+        [ALL_KILLED] = " died",
+        [ONE_BY_ONE] = " died",
+        [NOBODY_CAME] = "rank 0 and others never came",
+        [SOME_CAME] = " died",
     };
     job_t job = {.ranks = RANKS};
     job_folder(&job, MODEL);

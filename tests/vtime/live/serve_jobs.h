@@ -24,20 +24,20 @@
 #include <unistd.h>
 
 /* A message of s bytes takes 100 + 1000 + s + 200 ns from send to received. */
-#define MODEL                                                           \
-    "link domain o_send 100 o_recv 200 L 1000 g 0 O_send 0 O_recv 0 "   \
-    "G 1 S 65536\n"                                                     \
+#define MODEL                                                         \
+    "link domain o_send 100 o_recv 200 L 1000 g 0 O_send 0 O_recv 0 " \
+    "G 1 S 65536\n"                                                   \
     "free all\n"
 #define NS SW_PS_PER_NS
 
 typedef struct {
     uint32_t ranks;
-    void (*run)(sw_feed_t *feed, uint32_t rank);    /* a rank */
+    void (*run)(sw_feed_t *feed, uint32_t rank); /* a rank */
     /* In the process that has started all, while they run; or NULL. */
     void (*beside)(sw_feeds_t *feeds, const pid_t *rank);
     bool record;
-    bool may_fail;          /* ranks may end otherwise than well */
-    char result[65536], told[8192];     /* the result, and stderr */
+    bool may_fail;                  /* ranks may end otherwise than well */
+    char result[65536], told[8192]; /* the result, and stderr */
     char folder[64];
 } job_t;
 
@@ -119,8 +119,10 @@ static inline void run_job(job_t *job, const char *model)
     fcntl(err[1], F_SETPIPE_SZ, 65536);
     dup2(err[1], STDERR_FILENO);
     close(err[1]);
-    sw_server_t server = {.program = "/proc/self/exe", .model = paths[0],
-                          .result = paths[1], .check = true,
+    sw_server_t server = {.program = "/proc/self/exe",
+                          .model = paths[0],
+                          .result = paths[1],
+                          .check = true,
                           .record = job->record ? paths[2] : NULL};
     bool started = sw_server_start(fd, &server);
     for (uint32_t r = 0; r < job->ranks; r++) {
@@ -165,7 +167,7 @@ static inline void run_job(job_t *job, const char *model)
     close(fd);
 }
 
-static char replayed[65536];    /* its result */
+static char replayed[65536]; /* its result */
 
 /* What was recorded, timed again. */
 static inline sw_ps_t replay(const job_t *job, uint64_t *operations)
@@ -188,9 +190,9 @@ static inline sw_ps_t replay(const job_t *job, uint64_t *operations)
     sw_engine_result(engine, &result);
     FILE *text = fmemopen(replayed, sizeof replayed, "w");
     MUST(text);
-    sw_result_json(text, &(sw_result_t){
-        .engine = engine, .ranks = sw_op_ranks(ops),
-        .sections = sw_op_sections(ops)});
+    sw_result_json(text, &(sw_result_t){.engine = engine,
+                                        .ranks = sw_op_ranks(ops),
+                                        .sections = sw_op_sections(ops)});
     MUST(!fclose(text));
     sw_ps_t end = result.end;
     sw_engine_free(engine);
@@ -234,8 +236,11 @@ static inline void section(sw_feed_t *feed, uint32_t number)
 static inline void message(sw_feed_t *feed, int kind, int peer, uint32_t bytes,
                            uint32_t request)
 {
-    sw_vop_t op = {.kind = (uint8_t)kind, .peer = peer, .tag = 7,
-                   .bytes = bytes, .request = request};
+    sw_vop_t op = {.kind = (uint8_t)kind,
+                   .peer = peer,
+                   .tag = 7,
+                   .bytes = bytes,
+                   .request = request};
     MUST(sw_feed_put(feed, &op));
 }
 

@@ -13,24 +13,27 @@ typedef struct {
     shape_t shape;
     bool (*carries)(const flow_t *f, uint32_t from, uint32_t k, uint32_t to,
                     uint32_t unit);
-    bool always;        /* the formula is exact for any n */
+    bool always; /* the formula is exact for any n */
     /* For powers of two: messages, and bytes as a multiple of B. */
     double (*messages)(double n, double log);
     double (*blocks)(double n, double log);
 } algorithm_t;
 
-#define LAW(name, expression)                                           \
-    static double name(double n, double log) { return expression; }
+#define LAW(name, expression)                \
+    static double name(double n, double log) \
+    {                                        \
+        return expression;                   \
+    }
 LAW(nothing, 0)
 LAW(others, n - 1)
 LAW(twice_others, 2 * (n - 1))
-LAW(everybody_log, n * log)
+LAW(everybody_log, n *log)
 LAW(half_log, n / 2 * log)
-LAW(half_n_log, n * n / 2 * log)
-LAW(all_pairs, n * (n - 1))
+LAW(half_n_log, n *n / 2 * log)
+LAW(all_pairs, n *(n - 1))
 LAW(twice_all_pairs, 2 * n * (n - 1))
 LAW(twice_n_log, 2 * n * log)
-LAW(halving_and_up, n * log + n - 1)
+LAW(halving_and_up, n *log + n - 1)
 LAW(halving_and_up_blocks, n - 1 + log / 2)
 LAW(scatter_ring, n - 1 + n * (n - 1))
 LAW(scatter_ring_blocks, log / 2 + n - 1)
@@ -41,8 +44,7 @@ LAW(four_times_others, 4 * (n - 1))
 static const algorithm_t algorithms[] = {
     {C(BARRIER), "dissemination", ALL, NULL, true, everybody_log, nothing},
     {C(BARRIER), "binomial", ALL, NULL, true, twice_others, nothing},
-    {C(BARRIER), "recursive_doubling", ALL, NULL, true, everybody_log,
-     nothing},
+    {C(BARRIER), "recursive_doubling", ALL, NULL, true, everybody_log, nothing},
     {C(BARRIER), "linear", ALL, NULL, true, twice_others, nothing},
     {C(BCAST), "binomial", ALL, everything, true, others, others},
     {C(BCAST), "linear", ALL, everything, true, others, others},
@@ -58,8 +60,8 @@ static const algorithm_t algorithms[] = {
      others},
     {C(REDUCE), "rabenseifner", PARTS, rabenseifner, false, halving_and_up,
      halving_and_up_blocks},
-    {C(ALLREDUCE), "recursive_doubling", ALL, everything, true,
-     everybody_log, everybody_log},
+    {C(ALLREDUCE), "recursive_doubling", ALL, everything, true, everybody_log,
+     everybody_log},
     {C(ALLREDUCE), "ring", PARTS, ring_both, true, twice_all_pairs,
      twice_others},
     {C(ALLREDUCE), "rabenseifner", PARTS, rabenseifner, false, twice_n_log,
@@ -72,8 +74,8 @@ static const algorithm_t algorithms[] = {
      all_pairs},
     {C(REDUCE_SCATTER), "ring", BLOCKS, ring_reduce, true, all_pairs,
      all_pairs},
-    {C(ALLGATHER), "recursive_doubling", BLOCKS, lacking, false,
-     everybody_log, all_pairs},
+    {C(ALLGATHER), "recursive_doubling", BLOCKS, lacking, false, everybody_log,
+     all_pairs},
     {C(ALLGATHER), "ring", BLOCKS, ring_gather, true, all_pairs, all_pairs},
     {C(ALLGATHER), "bruck", BLOCKS, lacking, true, everybody_log, all_pairs},
     {C(ALLGATHER), "neighbor_exchange", BLOCKS, lacking, true, half_squared,
@@ -94,14 +96,16 @@ static const algorithm_t algorithms[] = {
     {C(SCATTER), "linear", BLOCKS, of_receiver, true, others, others},
 };
 
-static void run(const algorithm_t *a, uint32_t n, uint32_t root,
-                uint64_t bytes)
+static void run(const algorithm_t *a, uint32_t n, uint32_t root, uint64_t bytes)
 {
     static const uint32_t unused = 1;
-    flow_t f = {.call = {.what = a->what, .n = n, .root = root,
-                         .bytes = bytes}, .units = unused,
+    flow_t f = {.call = {.what = a->what, .n = n, .root = root, .bytes = bytes},
+                .units = unused,
                 .carries = a->carries ? a->carries : everything,
-                .size = nearly_equal, .alpha = 1000, .beta = 3, .gamma = 2};
+                .size = nearly_equal,
+                .alpha = 1000,
+                .beta = 3,
+                .gamma = 2};
     uint32_t p = 1u << floor_log2(n);
     bool power = n == p;
     if (a->what == C(BARRIER)) {
@@ -111,11 +115,8 @@ static void run(const algorithm_t *a, uint32_t n, uint32_t root,
     f.algorithm = sw_algorithm_named(a->what, a->name);
     MUST(f.algorithm && !strcmp(f.algorithm->name, a->name));
     switch (a->shape) {
-    case ALL:
-        break;
-    case PARTS:
-        f.units = strcmp(a->name, "rabenseifner") ? n : p;
-        break;
+    case ALL: break;
+    case PARTS: f.units = strcmp(a->name, "rabenseifner") ? n : p; break;
     case BLOCKS:
         f.units = n;
         f.size = whole_block;
@@ -148,8 +149,9 @@ static void run(const algorithm_t *a, uint32_t n, uint32_t root,
 
     double formula = sw_algorithm_takes(f.algorithm, &f.call, f.alpha, f.beta,
                                         f.gamma);
-    bool even = a->shape == SEGMENTS ? bytes % 65536 == 0
-        : a->shape != PARTS || bytes % f.units == 0;
+    bool even = a->shape == SEGMENTS
+                    ? bytes % 65536 == 0
+                    : a->shape != PARTS || bytes % f.units == 0;
     if ((a->always || power) && even)
         MUST(f.time > formula - 1e-6 * formula - 1e-9 &&
              f.time < formula + 1e-6 * formula + 1e-9);
@@ -219,10 +221,9 @@ static void names(void)
 static void many(void)
 {
     for (size_t i = 0; i < sizeof algorithms / sizeof *algorithms; i++) {
-        const sw_algorithm_t *a =
-            sw_algorithm_named(algorithms[i].what, algorithms[i].name);
-        sw_call_t call = {.what = algorithms[i].what, .n = 100000,
-                          .bytes = 8};
+        const sw_algorithm_t *a = sw_algorithm_named(algorithms[i].what,
+                                                     algorithms[i].name);
+        sw_call_t call = {.what = algorithms[i].what, .n = 100000, .bytes = 8};
         MUST(sw_algorithm_takes(a, &call, 1000, 1, 1) > 0);
         sw_step_t step;
         for (uint32_t me = 0; me < call.n; me += 7)

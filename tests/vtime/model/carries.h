@@ -43,8 +43,8 @@ static uint64_t segment(const flow_t *f, uint32_t unit)
 }
 
 /* What messages carry. */
-static bool everything(const flow_t *f, uint32_t from, uint32_t k,
-                       uint32_t to, uint32_t unit)
+static bool everything(const flow_t *f, uint32_t from, uint32_t k, uint32_t to,
+                       uint32_t unit)
 {
     return true;
 }
@@ -81,8 +81,8 @@ static bool from_subtree(const flow_t *f, uint32_t from, uint32_t k,
     return below(f, relative(f, from), unit);
 }
 
-static bool of_receiver(const flow_t *f, uint32_t from, uint32_t k,
-                        uint32_t to, uint32_t unit)
+static bool of_receiver(const flow_t *f, uint32_t from, uint32_t k, uint32_t to,
+                        uint32_t unit)
 {
     return unit == relative(f, to);
 }
@@ -110,14 +110,14 @@ static bool van_de_geijn(const flow_t *f, uint32_t from, uint32_t k,
     return (unit + k - steps) % f->call.n == r;
 }
 
-static bool ring_gather(const flow_t *f, uint32_t from, uint32_t k,
-                        uint32_t to, uint32_t unit)
+static bool ring_gather(const flow_t *f, uint32_t from, uint32_t k, uint32_t to,
+                        uint32_t unit)
 {
     return (unit + k) % f->call.n == from;
 }
 
-static bool ring_reduce(const flow_t *f, uint32_t from, uint32_t k,
-                        uint32_t to, uint32_t unit)
+static bool ring_reduce(const flow_t *f, uint32_t from, uint32_t k, uint32_t to,
+                        uint32_t unit)
 {
     return (unit + k + 1) % f->call.n == from;
 }
@@ -238,15 +238,13 @@ static void scan_take(flow_t *f, uint32_t me, const sw_step_t *step,
     }
     MUST(!(*passed & in[0]));
     *passed |= in[0];
-    if (!linear || f->call.what == SW_COLLECTIVE_SCAN ||
-        me + 1 < f->call.n)
+    if (!linear || f->call.what == SW_COLLECTIVE_SCAN || me + 1 < f->call.n)
         reduced += f->call.bytes;
     MUST(step->reduced == reduced);
 }
 
 /* Adds to the members that this one has heard of, some of them repeatedly. */
-static void hear(flow_t *f, uint32_t me, const sw_step_t *step,
-                 const set_t *in)
+static void hear(flow_t *f, uint32_t me, const sw_step_t *step, const set_t *in)
 {
     f->has[me] |= in[0];
     MUST(!step->reduced);
@@ -260,17 +258,12 @@ static set_t at_first(const flow_t *f, uint32_t me, uint32_t u)
     uint32_t n = f->call.n;
     switch (f->call.what) {
     case SW_COLLECTIVE_BCAST:
-    case SW_COLLECTIVE_SCATTER:
-        return me == f->call.root ? ONE(me) : 0;
+    case SW_COLLECTIVE_SCATTER: return me == f->call.root ? ONE(me) : 0;
     case SW_COLLECTIVE_GATHER:
-    case SW_COLLECTIVE_ALLGATHER:
-        return u == relative(f, me) ? ONE(me) : 0;
-    case SW_COLLECTIVE_ALLTOALL:
-        return u / n == me ? ONE(me) : 0;
-    case SW_COLLECTIVE_EXSCAN:
-        return u ? 0 : ONE(me);
-    default:
-        return ONE(me);
+    case SW_COLLECTIVE_ALLGATHER: return u == relative(f, me) ? ONE(me) : 0;
+    case SW_COLLECTIVE_ALLTOALL: return u / n == me ? ONE(me) : 0;
+    case SW_COLLECTIVE_EXSCAN: return u ? 0 : ONE(me);
+    default: return ONE(me);
     }
 }
 
@@ -278,26 +271,16 @@ static bool at_last(const flow_t *f, uint32_t me, uint32_t u, set_t has)
 {
     uint32_t n = f->call.n, root = f->call.root;
     switch (f->call.what) {
-    case SW_COLLECTIVE_BCAST:
-        return has == ONE(root);
-    case SW_COLLECTIVE_SCATTER:
-        return u != relative(f, me) || has == ONE(root);
-    case SW_COLLECTIVE_REDUCE:
-        return me != root || has == BELOW(n);
-    case SW_COLLECTIVE_GATHER:
-        return me != root || has == ONE((u + root) % n);
-    case SW_COLLECTIVE_ALLGATHER:
-        return has == ONE(u);
-    case SW_COLLECTIVE_REDUCE_SCATTER:
-        return u != me || has == BELOW(n);
-    case SW_COLLECTIVE_ALLTOALL:
-        return u % n != me || has == ONE(u / n);
-    case SW_COLLECTIVE_SCAN:
-        return u == 0 || has == BELOW(me + 1);
-    case SW_COLLECTIVE_EXSCAN:
-        return u == 0 || has == BELOW(me);
-    default:    /* barrier, allreduce */
-        return has == BELOW(n);
+    case SW_COLLECTIVE_BCAST: return has == ONE(root);
+    case SW_COLLECTIVE_SCATTER: return u != relative(f, me) || has == ONE(root);
+    case SW_COLLECTIVE_REDUCE: return me != root || has == BELOW(n);
+    case SW_COLLECTIVE_GATHER: return me != root || has == ONE((u + root) % n);
+    case SW_COLLECTIVE_ALLGATHER: return has == ONE(u);
+    case SW_COLLECTIVE_REDUCE_SCATTER: return u != me || has == BELOW(n);
+    case SW_COLLECTIVE_ALLTOALL: return u % n != me || has == ONE(u / n);
+    case SW_COLLECTIVE_SCAN: return u == 0 || has == BELOW(me + 1);
+    case SW_COLLECTIVE_EXSCAN: return u == 0 || has == BELOW(me);
+    default: /* barrier, allreduce */ return has == BELOW(n);
     }
 }
 

@@ -21,7 +21,7 @@
 
 #include <string.h>
 
-typedef unsigned __int128 set_t;    /* of members, at most 128 */
+typedef unsigned __int128 set_t; /* of members, at most 128 */
 
 #define ONE(member) ((set_t)1 << (member))
 #define BELOW(n) ((n) < 128 ? ONE(n) - 1 : ~(set_t)0)
@@ -32,7 +32,7 @@ struct flow {
     sw_call_t call;
     const sw_algorithm_t *algorithm;
     uint32_t units;
-    set_t *has;             /* [member * units + unit] */
+    set_t *has; /* [member * units + unit] */
     /* Does a message of `from` (at its step k) to `to` carry the unit? */
     bool (*carries)(const flow_t *f, uint32_t from, uint32_t k, uint32_t to,
                     uint32_t unit);
@@ -41,7 +41,7 @@ struct flow {
      * from it; what is not replaces it, and must be at least as much. */
     void (*take)(flow_t *f, uint32_t me, const sw_step_t *step,
                  const set_t *units);
-    bool moves;             /* a sender loses the unit it sends */
+    bool moves; /* a sender loses the unit it sends */
     double alpha, beta, gamma;
     /* What came of it. */
     double time;
@@ -51,20 +51,19 @@ struct flow {
 typedef struct {
     uint32_t k;
     bool over, sent, received;
-    double from, until;     /* the step's beginning, its messages' end */
+    double from, until; /* the step's beginning, its messages' end */
     sw_step_t step;
-    set_t *out, *in;        /* units as the step began; as they came */
+    set_t *out, *in; /* units as the step began; as they came */
 } flow_member_t;
 
 static void flow_step(flow_t *f, flow_member_t *m, uint32_t me, double now)
 {
-    m->over = !sw_algorithm_step(f->algorithm, &f->call, me, m->k,
-                                 &m->step);
+    m->over = !sw_algorithm_step(f->algorithm, &f->call, me, m->k, &m->step);
     if (m->over) {
         f->time = f->time < now ? now : f->time;
         /* Nor is there anything after it. */
-        MUST(!sw_algorithm_step(f->algorithm, &f->call, me, m->k + 1,
-                                &m->step));
+        MUST(
+            !sw_algorithm_step(f->algorithm, &f->call, me, m->k + 1, &m->step));
         return;
     }
     m->sent = m->step.to == SW_STEP_NOBODY;

@@ -47,8 +47,8 @@ static bool uses(const sw_model_t *m, sw_op_collective_t what, uint64_t bytes,
 
 static void complete(const sw_model_t *m)
 {
-    static const uint32_t ranks[] = {2, 3, 4, 7, 8, 9, 64, 100, 1000, 4096,
-                                     100000, 1 << 24};
+    static const uint32_t ranks[] = {2,  3,   4,    7,    8,      9,
+                                     64, 100, 1000, 4096, 100000, 1 << 24};
     for (int what = 0; what < SW_COLLECTIVE_COUNT; what++)
         for (size_t i = 0; i < sizeof ranks / sizeof *ranks; i++)
             for (uint64_t bytes = 0; bytes < (uint64_t)1 << 40;

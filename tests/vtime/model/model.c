@@ -26,7 +26,7 @@ static void test_places(void)
     sw_model_t m;
     sw_model_init(&m, 21);
     m.places.per_node = 8;
-    m.places.per_domain = 3;        /* does not divide 8: begins anew */
+    m.places.per_domain = 3; /* does not divide 8: begins anew */
     MUST(sw_model_nodes(&m) == 3);
     MUST(sw_model_node(&m, 7) == 0 && sw_model_node(&m, 8) == 1);
     MUST(sw_model_class(&m, 4, 4) == SW_CLASS_SELF);
@@ -35,7 +35,7 @@ static void test_places(void)
     MUST(sw_model_class(&m, 8, 10) == SW_CLASS_DOMAIN);
     MUST(sw_model_class(&m, 8, 11) == SW_CLASS_NODE);
     MUST(sw_model_class(&m, 7, 8) == SW_CLASS_NETWORK);
-    m.places.per_domain = 0;        /* a node is one domain */
+    m.places.per_domain = 0; /* a node is one domain */
     MUST(sw_model_class(&m, 0, 7) == SW_CLASS_DOMAIN);
     uint32_t node[21] = {0}, domain[21] = {0};
     node[20] = 5;
@@ -57,8 +57,14 @@ static void test_constants(void)
     sw_model_init(&m, 4);
     m.places.per_node = 2;
     m.links[SW_CLASS_NETWORK] = (sw_model_link_t){
-        .o_send = 400, .o_recv = 300, .L = 1000, .g = 250,
-        .O_send = 0.5, .O_recv = 0.25, .G = 80, .S = 4096,
+        .o_send = 400,
+        .o_recv = 300,
+        .L = 1000,
+        .g = 250,
+        .O_send = 0.5,
+        .O_recv = 0.25,
+        .G = 80,
+        .S = 4096,
     };
     sw_model_message(&m, 0, 3, 4096, 0, &c);
     MUST(c.send == 400 + 2048 && c.receive == 300 + 1024);
@@ -81,7 +87,8 @@ static void test_constants(void)
 static void test_points(void)
 {
     static const sw_link_point_t points[] = {
-        {8, 100, 1000, 50, 200}, {108, 200, 3000, 150, 300},
+        {8, 100, 1000, 50, 200},
+        {108, 200, 3000, 150, 300},
         {208, 200, 3500, 200, 250},
     };
     sw_model_t m;
@@ -90,24 +97,24 @@ static void test_points(void)
     sw_model_link_t *link = &m.links[SW_CLASS_DOMAIN];
     link->points[0] = memcpy(malloc(sizeof points), points, sizeof points);
     link->point_count[0] = 3;
-    sw_model_message(&m, 0, 1, 0, 0, &c);      /* below the first, as it */
+    sw_model_message(&m, 0, 1, 0, 0, &c); /* below the first, as it */
     MUST(c.send == 100 && c.latency == 1000 && !c.transfer && c.gap == 50);
     MUST(c.receive == 200 && c.answer == 1100);
     sw_model_message(&m, 0, 1, 8, 0, &c);
     MUST(c.send == 100 && c.latency + c.transfer == 1000);
-    sw_model_message(&m, 0, 1, 58, 0, &c);     /* halfway */
+    sw_model_message(&m, 0, 1, 58, 0, &c); /* halfway */
     MUST(c.send == 150 && c.latency == 1000 && c.transfer == 1000);
     MUST(c.gap == 100 && c.receive == 250 && c.answer == 1100);
     sw_model_message(&m, 0, 1, 108, 0, &c);
     MUST(c.send == 200 && c.latency + c.transfer == 3000);
     sw_model_message(&m, 0, 1, 183, 0, &c);
     MUST(c.latency + c.transfer == 3375 && c.receive == 263);
-    sw_model_message(&m, 0, 1, 408, 0, &c);    /* the last rate goes on */
+    sw_model_message(&m, 0, 1, 408, 0, &c); /* the last rate goes on */
     MUST(c.send == 200 && c.latency + c.transfer == 4500 && c.gap == 300);
-    MUST(c.receive == 250);                 /* but nothing becomes less */
+    MUST(c.receive == 250); /* but nothing becomes less */
     sw_model_message(&m, 0, 1, UINT64_MAX, 0, &c);
     MUST(c.transfer > 0 && c.transfer <= SW_PS_MOST);
-    link->point_count[0] = 1;                  /* one point: always it */
+    link->point_count[0] = 1; /* one point: always it */
     sw_model_message(&m, 0, 1, 1 << 20, 0, &c);
     MUST(c.send == 100 && c.latency == 1000 && !c.transfer);
     sw_model_free(&m);
@@ -117,7 +124,8 @@ static void test_points(void)
 static void test_points_that_fall(void)
 {
     static const sw_link_point_t points[] = {
-        {0, 10, 1000, 0, 0}, {100, 10, 800, 0, 0},
+        {0, 10, 1000, 0, 0},
+        {100, 10, 800, 0, 0},
     };
     sw_model_t m;
     sw_cost_t c;
@@ -146,11 +154,11 @@ static void test_through_a_network(void)
     m.network = sw_network_make(4, 7, words, why, sizeof why);
     MUST(m.network);
     sw_network_ends(m.network, 1000);
-    sw_model_message(&m, 0, 2, 100, 0, &c);    /* host, 2 hops, host */
+    sw_model_message(&m, 0, 2, 100, 0, &c); /* host, 2 hops, host */
     MUST(c.latency == 1000 + 4 * 10000 && c.answer == c.latency + 400);
     MUST(c.transfer == 200000 && c.gap == 200000 && c.network);
-    MUST(sw_network_cross(m.network, 0, 2, 100, 5)
-         == 5 + c.latency + c.transfer);
+    MUST(sw_network_cross(m.network, 0, 2, 100, 5) ==
+         5 + c.latency + c.transfer);
     sw_model_message(&m, 0, 3, 0, 0, &c);
     MUST(c.latency == 1000 + 3 * 10000 && !c.transfer);
     sw_model_free(&m);

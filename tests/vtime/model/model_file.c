@@ -104,13 +104,15 @@ static void test_every_line(void)
     MUST(sw_model_given(&m, 8, 10, 6144, &cost));
     MUST(cost.send == 1000 && cost.latency == 2000 && cost.transfer == 500);
     MUST(cost.gap == 3000 && cost.receive == 4000 && !cost.rendezvous);
-    MUST(!sw_model_given(&m, 8, 9, 6144, &cost));       /* a domain */
-    MUST(!sw_model_given(&m, 0, 9, 6144, &cost));       /* another node */
+    MUST(!sw_model_given(&m, 8, 9, 6144, &cost)); /* a domain */
+    MUST(!sw_model_given(&m, 0, 9, 6144, &cost)); /* another node */
     sw_ps_t call, rest;
     MUST(sw_accesses_at(&m.accesses, SW_MEMORY_CREATED, SW_WINDOW_PUT, 36,
-                        &call, &rest) && call == 60000 && rest == 750);
+                        &call, &rest) &&
+         call == 60000 && rest == 750);
     MUST(sw_accesses_at(&m.accesses, SW_MEMORY_ALLOCATED, SW_WINDOW_FETCH, 99,
-                        &call, &rest) && call == 40000 && rest == 0);
+                        &call, &rest) &&
+         call == 40000 && rest == 0);
     MUST(!sw_accesses_at(&m.accesses, SW_MEMORY_ALLOCATED, SW_WINDOW_PUT, 8,
                          &call, &rest));
     MUST(!m.accesses.has_locks[SW_MEMORY_CREATED]);
@@ -208,7 +210,8 @@ static void test_mistakes(void)
     refused("ranks 2\naccess created put 8 1 -1\n", 2, "the rest must be");
     refused("ranks 2\naccess created put 8 1\n", 2, "must be: access MEMORY");
     refused("ranks 2\naccess created put 8 1 1\naccess created get 8 1 1\n"
-            "access created put 8 1 1\n", 4, "by their bytes, each once");
+            "access created put 8 1 1\n",
+            4, "by their bytes, each once");
     refused("ranks 2\nlocks any 1 1\n", 2, "not any");
     refused("ranks 2\nlocks created 1 x\n", 2, "an unlock must be");
     refused("ranks 2\nplace 1 1\nnetwork torus size 1\nlink network L 1\n", 3,
@@ -237,13 +240,34 @@ static void test_mistakes(void)
 static void test_damage(void)
 {
     static const char *const bits[] = {
-        "\n", " ", "#", "0", "-", "x", "4294967295", "99999999999999999999",
-        "1e300", "torus size 8x8", "fat_tree radix 4 levels 3", "ranks",
-        "dragonfly groups 3 routers 2 hosts 2 global 1 valiant 2", "\r",
-        "place_rank 3 1 1\n", "network ", "link ", "point self 5 1 1 1 1\n",
-        "noise 1000 1 1\n", "free all\n", "scale all 0.5\n", "nan", "inf",
-        "formula all ring 0 1\n", "table bcast 4 8 1 1\n", "measured all\n",
-        "messages alltoall pairwise\n", "offload allreduce 1 2 3\n",
+        "\n",
+        " ",
+        "#",
+        "0",
+        "-",
+        "x",
+        "4294967295",
+        "99999999999999999999",
+        "1e300",
+        "torus size 8x8",
+        "fat_tree radix 4 levels 3",
+        "ranks",
+        "dragonfly groups 3 routers 2 hosts 2 global 1 valiant 2",
+        "\r",
+        "place_rank 3 1 1\n",
+        "network ",
+        "link ",
+        "point self 5 1 1 1 1\n",
+        "noise 1000 1 1\n",
+        "free all\n",
+        "scale all 0.5\n",
+        "nan",
+        "inf",
+        "formula all ring 0 1\n",
+        "table bcast 4 8 1 1\n",
+        "measured all\n",
+        "messages alltoall pairwise\n",
+        "offload allreduce 1 2 3\n",
     };
     uint64_t state = 20061115;
     int good = 0;
@@ -253,10 +277,11 @@ static void test_damage(void)
         memcpy(strstr(text, " .5"), " 2 ", 3);
         for (uint64_t n = random_from(&state) % 4 + 1; n; n--) {
             size_t at = random_from(&state) % (size + 1);
-            const char *bit = bits[random_from(&state)
-                                   % (sizeof bits / sizeof *bits)];
-            size_t cut = random_from(&state) % 3 ? 0
-                         : random_from(&state) % (size - at + 1);
+            const char
+                *bit = bits[random_from(&state) % (sizeof bits / sizeof *bits)];
+            size_t cut = random_from(&state) % 3
+                             ? 0
+                             : random_from(&state) % (size - at + 1);
             size_t more = random_from(&state) % 4 ? strlen(bit) : 0;
             if (!more && at < size)
                 text[at] = (char)random_from(&state);

@@ -319,7 +319,7 @@ static void test_valiants_groups(void)
         MUST(links[count - 1] == 72 + 42);
         for (uint32_t i = 0; i < count; i++)
             if (links[i] >= global && over++)
-                uses[(links[i] - global) / 8]++;    /* it leaves from there */
+                uses[(links[i] - global) / 8]++; /* it leaves from there */
         MUST(over == 2);
     }
     for (int g = 0; g < 9; g++)
@@ -377,13 +377,21 @@ static void test_sizes(void)
         const char *text;
         uint32_t room;
     } cases[] = {
-        {1, "fat_tree radix 36", 36}, {36, "fat_tree radix 36", 36},
-        {37, "fat_tree radix 36", 648}, {649, "fat_tree radix 36", 11664},
+        {1, "fat_tree radix 36", 36},
+        {36, "fat_tree radix 36", 36},
+        {37, "fat_tree radix 36", 648},
+        {649, "fat_tree radix 36", 11664},
         {13, "fat_tree radix 36 nodes_per_leaf 12", 432},
-        {1, "torus", 1}, {27, "torus", 27}, {28, "torus", 36},
-        {65, "torus dimensions 2", 72}, {100, "torus hosts 4", 108},
-        {5, "torus dimensions 1", 5}, {1, "dragonfly", 2},
-        {6, "dragonfly", 6}, {7, "dragonfly", 8}, {72, "dragonfly", 72},
+        {1, "torus", 1},
+        {27, "torus", 27},
+        {28, "torus", 36},
+        {65, "torus dimensions 2", 72},
+        {100, "torus hosts 4", 108},
+        {5, "torus dimensions 1", 5},
+        {1, "dragonfly", 2},
+        {6, "dragonfly", 6},
+        {7, "dragonfly", 8},
+        {72, "dragonfly", 72},
         {73, "dragonfly", 90},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -16,8 +16,8 @@ static void test_none(void)
     for (int i = 0; i < 2; i++) {
         sw_noise_at_t at;
         sw_noise_begin(&never[i], 3, &at);
-        MUST(sw_noise_end(&never[i], 3, &at, 5, 1000000 * us)
-             == 1000000 * us + 5);
+        MUST(sw_noise_end(&never[i], 3, &at, 5, 1000000 * us) ==
+             1000000 * us + 5);
     }
 }
 
@@ -64,19 +64,19 @@ static void test_where_it_falls(void)
     sw_noise_begin(&noise, 9, &at);
     sw_ps_t first = at.next;
     MUST(first > 0);
-    copy = at;      /* over just when it begins: nothing yet */
+    copy = at; /* over just when it begins: nothing yet */
     MUST(sw_noise_end(&noise, 9, &copy, 0, first) == first);
     MUST(copy.next == first && copy.number == at.number);
-    copy = at;      /* a ps later: it falls in */
+    copy = at; /* a ps later: it falls in */
     sw_ps_t end = sw_noise_end(&noise, 9, &copy, 0, first + 1);
     MUST(end == first + 1 + noise.duration && copy.number == at.number + 1);
-    copy = at;      /* it falls into a wait: a gap from there on */
+    copy = at; /* it falls into a wait: a gap from there on */
     sw_ps_t from = first + 1;
     end = sw_noise_end(&noise, 9, &copy, from, 0);
     MUST(end == from);
     end = sw_noise_end(&noise, 9, &copy, from, 1);
     MUST(copy.number == at.number + 1 && copy.next >= from);
-    copy = at;      /* a long wait costs one number, not one for each gap */
+    copy = at; /* a long wait costs one number, not one for each gap */
     sw_noise_end(&noise, 9, &copy, (sw_ps_t)1 << 55, 1);
     MUST(copy.number <= at.number + 2);
 }
@@ -92,8 +92,8 @@ static void test_seed_and_rank_make_it(void)
     sw_noise_end(&noise, 2, &b, 0, 1000 * us);
     sw_noise_begin(&noise, 1, &c);
     MUST(a.next == c.next);
-    MUST(sw_noise_end(&noise, 1, &a, 0, 777 * us)
-         == sw_noise_end(&noise, 1, &c, 0, 777 * us));
+    MUST(sw_noise_end(&noise, 1, &a, 0, 777 * us) ==
+         sw_noise_end(&noise, 1, &c, 0, 777 * us));
 }
 
 int main(void)

@@ -46,8 +46,8 @@ static void between_sizes(void)
 /* Only inside a node, and not for what says itself how it goes on. */
 static void not_for(void)
 {
-    static const char *const lines[] = {
-        "free bcast", "offload bcast 1 1 1", "messages bcast binomial"};
+    static const char *const lines[] = {"free bcast", "offload bcast 1 1 1",
+                                        "messages bcast binomial"};
     sw_model_t m;
     for (int i = 0; i < 3; i++) {
         sw_model_init(&m, 4);

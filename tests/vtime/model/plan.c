@@ -23,7 +23,7 @@ static void model_of(sw_model_t *m, uint32_t ranks)
     link_of(&m->links[SW_CLASS_DOMAIN], 1);
     link_of(&m->links[SW_CLASS_NODE], 2);
     link_of(&m->links[SW_CLASS_NETWORK], 10);
-    m->reduce = 250;    /* 0.25 ns a byte */
+    m->reduce = 250; /* 0.25 ns a byte */
 }
 
 static void formulas(void)
@@ -67,7 +67,7 @@ static void farthest(void)
         uint32_t n, members[4];
         double rounds;
     } cases[] = {
-        {2, {0, 3}, 1}, {2, {0, 4}, 2}, {2, {7, 8}, 10},
+        {2, {0, 3}, 1},         {2, {0, 4}, 2},       {2, {7, 8}, 10},
         {4, {0, 63, 1, 2}, 20}, {4, {4, 5, 6, 7}, 2}, {4, {9, 8, 12, 10}, 4},
         {3, {60, 59, 1}, 20},
     };
@@ -109,14 +109,12 @@ static void usual(void)
     sw_model_t m;
     model_of(&m, 4096);
     MUST(costs(plan(&m, C(OTHER), 0, 9), 4000, 0));
-    MUST(costs(plan(&m, C(ALLREDUCE), 2048, 16), 4 * (1000 + 2.25 * 2048),
-               0));
+    MUST(costs(plan(&m, C(ALLREDUCE), 2048, 16), 4 * (1000 + 2.25 * 2048), 0));
     MUST(costs(plan(&m, C(ALLREDUCE), 4096, 16), 8000 + 3840 * 4.25, 0));
     MUST(costs(plan(&m, C(ALLTOALL), 256, 8), 3000 + 3 * 4 * 512, 0));
     MUST(costs(plan(&m, C(ALLTOALL), 257, 8), 7 * (1000 + 514), 0));
     MUST(costs(plan(&m, C(ALLGATHER), 1, 6), 3000 + 10, 0));
-    MUST(costs(plan(&m, C(ALLGATHER), 1 << 20, 6), 5000 + 10. * (1 << 20),
-               0));
+    MUST(costs(plan(&m, C(ALLGATHER), 1 << 20, 6), 5000 + 10. * (1 << 20), 0));
     say(&m, "free barrier");
     MUST(costs(plan(&m, C(ALLTOALL), 257, 8), 7 * (1000 + 514), 0));
     sw_model_free(&m);
@@ -147,7 +145,7 @@ static void tables(void)
     say(&m, "table allreduce 16 64 400 0");
     say(&m, "table allreduce 4 1024 640 0");
     say(&m, "table allreduce 4 64 77777 0");
-    say(&m, "table allreduce 4 64 160 0");     /* the last counts */
+    say(&m, "table allreduce 4 64 160 0"); /* the last counts */
     say(&m, "table allreduce 4 0 100 0");
     say(&m, "table allreduce 16 1024 1600 0");
     say(&m, "measured allreduce");
@@ -220,8 +218,8 @@ static void uneven(void)
     sw_model_t m;
     model_of(&m, 64);
     say(&m, "formula all pairwise");
-    sw_vop_t op = {.what = C(ALLTOALLV), .bytes = 100, .sent = 800,
-                   .received = 4000};
+    sw_vop_t op = {
+        .what = C(ALLTOALLV), .bytes = 100, .sent = 800, .received = 4000};
     sw_plan_t made;
     sw_plan_make(&m, &op, 8, NULL, &made);
     MUST(costs(made, 7 * 2000, 0));

@@ -8,11 +8,11 @@
 #include "vtime/model/plan.h"
 
 static inline sw_plan_t plan(const sw_model_t *model, sw_op_collective_t what,
-                      uint64_t bytes, uint32_t n)
+                             uint64_t bytes, uint32_t n)
 {
     sw_plan_t made;
-    sw_vop_t op = {.kind = SW_OP_COLLECTIVE, .what = (uint8_t)what,
-                   .bytes = bytes};
+    sw_vop_t op = {
+        .kind = SW_OP_COLLECTIVE, .what = (uint8_t)what, .bytes = bytes};
     sw_plan_make(model, &op, n, NULL, &made);
     return made;
 }

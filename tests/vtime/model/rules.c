@@ -39,7 +39,7 @@ static void the_last_that_fits(void)
     MUST(!strcmp(algorithm(&m, C(ALLREDUCE), UINT64_MAX, 8), "ring"));
     MUST(!strcmp(algorithm(&m, C(ALLREDUCE), 8192 / 8 - 1, 8), ""));
     say(&m, "messages alltoall linear 0 4611686018427387904 2 "
-        "4611686018427387904");
+            "4611686018427387904");
     MUST(!strcmp(algorithm(&m, C(ALLTOALL), 5, 4096), "linear"));
     sw_model_free(&m);
 }
@@ -71,30 +71,38 @@ static const struct {
     {"", "no line of a model begins with ''"},
     {"magic alltoall", "no line of a model begins with 'magic'"},
     {"formula alltoall", "2 words do not make a line 'formula OP ALGORITHM "
-     "[MIN_BYTES MAX_BYTES [MIN_RANKS MAX_RANKS]]'"},
-    {"messages alltoall bruck 1 2 3 4 5", "8 words do not make a line "
+                         "[MIN_BYTES MAX_BYTES [MIN_RANKS MAX_RANKS]]'"},
+    {"messages alltoall bruck 1 2 3 4 5",
+     "8 words do not make a line "
      "'messages OP ALGORITHM [MIN_BYTES MAX_BYTES [MIN_RANKS MAX_RANKS]]'"},
-    {"messages alltoall bruck 1", "messages alltoall has 1 words where "
+    {"messages alltoall bruck 1",
+     "messages alltoall has 1 words where "
      "MIN_BYTES MAX_BYTES or MIN_BYTES MAX_BYTES MIN_RANKS MAX_RANKS may "
      "follow"},
-    {"formula alltoall bruck 1 2 3", "formula alltoall has 3 words where "
+    {"formula alltoall bruck 1 2 3",
+     "formula alltoall has 3 words where "
      "MIN_BYTES MAX_BYTES or MIN_BYTES MAX_BYTES MIN_RANKS MAX_RANKS may "
      "follow"},
-    {"free alltoal", "no collective is called 'alltoal'; name one of all, "
+    {"free alltoal",
+     "no collective is called 'alltoal'; name one of all, "
      "barrier, bcast, reduce, allreduce, reduce_scatter, "
      "reduce_scatter_block, scan, exscan, gather, gatherv, scatter, scatterv, "
      "allgather, allgatherv, alltoall, alltoallv, alltoallw, other, "
      "fence"},
-    {"formula bcast bruck", "bcast has no algorithm 'bruck'; it has "
+    {"formula bcast bruck",
+     "bcast has no algorithm 'bruck'; it has "
      "binomial, linear, scatter_allgather, chain, pipeline"},
     {"formula all magic", "no collective has an algorithm 'magic'"},
-    {"formula bcast linear 1k 2", "'1k' is no number of bytes; give a whole "
+    {"formula bcast linear 1k 2",
+     "'1k' is no number of bytes; give a whole "
      "number, such as 4096, or 4096/n for that of all members together, or "
      "* for no bound"},
-    {"formula bcast linear 1 -2", "'-2' is no number of bytes; give a whole "
+    {"formula bcast linear 1 -2",
+     "'-2' is no number of bytes; give a whole "
      "number, such as 4096, or 4096/n for that of all members together, or "
      "* for no bound"},
-    {"formula bcast linear /n 2", "'/n' is no number of bytes; give a whole "
+    {"formula bcast linear /n 2",
+     "'/n' is no number of bytes; give a whole "
      "number, such as 4096, or 4096/n for that of all members together, or "
      "* for no bound"},
     {"formula bcast linear 0 99999999999999999999999999/n",
@@ -102,39 +110,40 @@ static const struct {
      "number, such as 4096, or 4096/n for that of all members together, or "
      "* for no bound"},
     {"formula bcast linear 2 1", "from 2 to 1 there are no bytes; the smaller "
-     "number comes first"},
+                                 "number comes first"},
     {"formula bcast linear 1 2 x 4", "'x' is no number of ranks; give a whole "
-     "number, such as 64, or * for no bound"},
+                                     "number, such as 64, or * for no bound"},
     {"formula bcast linear 1 2 4 3", "from 4 to 3 there are no ranks; the "
-     "smaller number comes first"},
+                                     "smaller number comes first"},
     {"formula bcast linear * 1", "from * to 1 there are no bytes; the smaller "
-     "number comes first"},
+                                 "number comes first"},
     {"table bcast 2 8 1", "5 words do not make a line 'table OP RANKS BYTES "
-     "WAITING LEAVING [STATE]'"},
+                          "WAITING LEAVING [STATE]'"},
     {"table bcast 1 8 1 1", "'1' ranks cannot have been measured; give a "
-     "whole number of at least 2"},
-    {"table bcast 4294967296 8 1 1", "'4294967296' ranks cannot have been "
+                            "whole number of at least 2"},
+    {"table bcast 4294967296 8 1 1",
+     "'4294967296' ranks cannot have been "
      "measured; give a whole number of at least 2"},
     {"table bcast 2 8.5 1 1", "'8.5' is no number of bytes; give a whole "
-     "number, such as 4096"},
+                              "number, such as 4096"},
     {"table bcast 2 8 -1 1", "'-1' is no time; give ns, from 0 to 1e+12"},
     {"table bcast 2 8 1 nan", "'nan' is no time; give ns, from 0 to 1e+12"},
     {"measured", "1 words do not make a line 'measured OP [MIN_BYTES "
-     "MAX_BYTES [MIN_RANKS MAX_RANKS]]'"},
+                 "MAX_BYTES [MIN_RANKS MAX_RANKS]]'"},
     {"measured bcast", "nothing was measured of bcast; its lines 'table' "
-     "stand before 'measured'"},
+                       "stand before 'measured'"},
     {"measured all", "nothing was measured of all; its lines 'table' stand "
-     "before 'measured'"},
+                     "before 'measured'"},
     {"offload bcast 1 2", "4 words do not make a line 'offload OP POSTING "
-     "ROUND NS_A_BYTE'"},
+                          "ROUND NS_A_BYTE'"},
     {"offload bcast 1e3x 2 3", "'1e3x' is no time; give ns, from 0 to 1e+12"},
     {"offload bcast 1 inf 3", "'inf' is no time; give ns, from 0 to 1e+12"},
     {"offload bcast 1 2 z", "'z' is no speed; give ns a byte, from 0 to "
-     "1e+09"},
+                            "1e+09"},
     {"free bcast 3", "3 words do not make a line 'free OP'"},
     {"scale bcast", "2 words do not make a line 'scale OP FACTOR'"},
     {"scale bcast -1", "'-1' is no factor; give a number from 0 to 1e9, such "
-     "as 0.5"},
+                       "as 0.5"},
 };
 
 static void wrong_ones(void)

@@ -26,8 +26,8 @@ static sw_plan_t among(const sw_model_t *m, sw_op_collective_t what,
                        uint64_t bytes, uint32_t n, const uint32_t *members)
 {
     sw_plan_t made;
-    sw_vop_t op = {.kind = SW_OP_COLLECTIVE, .what = (uint8_t)what,
-                   .bytes = bytes};
+    sw_vop_t op = {
+        .kind = SW_OP_COLLECTIVE, .what = (uint8_t)what, .bytes = bytes};
     sw_plan_make(m, &op, n, members, &made);
     return made;
 }
@@ -102,8 +102,8 @@ static void leaders(void)
     model_of(&m, 16, 4);
     say(&m, "leaders all");
     /* Two rounds in a node, one between two, two in a node. */
-    MUST(costs(among(&m, C(ALLREDUCE), 100, 8, NULL),
-               2 * 110 + 10100 + 2 * 110, 0));
+    MUST(costs(among(&m, C(ALLREDUCE), 100, 8, NULL), 2 * 110 + 10100 + 2 * 110,
+               0));
     MUST(costs(among(&m, C(BARRIER), 0, 16, NULL),
                2 * 100 + 2 * 10000 + 2 * 100, 0));
     /* The root's sends are free on this link but for their gap of G s. */
@@ -111,15 +111,14 @@ static void leaders(void)
                100 + 2 * 10));
     /* 1 MiB between the nodes; of the part inside, the last chunk's. */
     MUST(costs(among(&m, C(BCAST), 1 << 20, 8, NULL),
-               10000 + 1048576 + 2 * (100 + 26214.4),
-               1048576 + 2 * 26214.4));
+               10000 + 1048576 + 2 * (100 + 26214.4), 1048576 + 2 * 26214.4));
     /* Four blocks from a node; a member leaves when its leader has its own. */
     MUST(costs(among(&m, C(GATHER), 100, 8, NULL), 3 * 110 + 10400, 10));
-    MUST(costs(among(&m, C(ALLGATHER), 100, 8, NULL),
-               3 * 110 + 10400 + 2 * 180, 0));
+    MUST(costs(among(&m, C(ALLGATHER), 100, 8, NULL), 3 * 110 + 10400 + 2 * 180,
+               0));
     /* 8 blocks of each member up and down, 16 across. */
-    MUST(costs(among(&m, C(ALLTOALL), 100, 8, NULL),
-               3 * 180 + 11600 + 3 * 180, 0));
+    MUST(costs(among(&m, C(ALLTOALL), 100, 8, NULL), 3 * 180 + 11600 + 3 * 180,
+               0));
     /* Not within a node, nor with one member on each. */
     MUST(costs(among(&m, C(ALLREDUCE), 100, 4, NULL), 2 * 110, 0));
     const uint32_t one_each[] = {0, 4, 8, 12};

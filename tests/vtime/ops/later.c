@@ -9,7 +9,7 @@
 #include <string.h>
 
 typedef struct {
-    const char *ops;            /* one letter each, see kinds */
+    const char *ops; /* one letter each, see kinds */
     uint32_t at;
     uint64_t chance;
 } script_t;
@@ -25,8 +25,10 @@ static sw_vop_t op_of(char letter)
         {'x', {.kind = SW_OP_SECTION}},
         {'t', {.kind = SW_OP_THREAD}},
         {'A', {.kind = SW_OP_COLLECTIVE, .what = SW_COLLECTIVE_ALLREDUCE}},
-        {'i', {.kind = SW_OP_COLLECTIVE, .what = SW_COLLECTIVE_ALLREDUCE,
-               .request = 5}},
+        {'i',
+         {.kind = SW_OP_COLLECTIVE,
+          .what = SW_COLLECTIVE_ALLREDUCE,
+          .request = 5}},
         {'B', {.kind = SW_OP_COLLECTIVE, .what = SW_COLLECTIVE_BARRIER}},
     };
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
@@ -57,9 +59,10 @@ static char letter_of(const sw_vop_t *op)
     case SW_OP_THREAD: return 't';
     case SW_OP_WAIT: return 'w';
     }
-    return op->request == 5 ? 'i'
-        : op->what == SW_COLLECTIVE_BARRIER ? op->request ? 'b' : 'B'
-        : op->request ? 'a' : 'A';
+    return op->request == 5                    ? 'i'
+           : op->what == SW_COLLECTIVE_BARRIER ? op->request ? 'b' : 'B'
+           : op->request                       ? 'a'
+                                               : 'A';
 }
 
 static void becomes(const char *ops, const char *later)

@@ -65,22 +65,17 @@ static sw_vop_t made(uint64_t *chance, uint32_t rank)
         op.bytes = bytes;
         op.flags = r >> 20 & (op.what == SW_WINDOW_MAKE ? 3 : 1);
         break;
-    case SW_OP_SELECT:
-        op.what = (uint8_t)(r >> 20 & 3);
-        break;
+    case SW_OP_SELECT: op.what = (uint8_t)(r >> 20 & 3); break;
     case SW_OP_THREAD:
         op.what = (uint8_t)((r >> 20) % (SW_THREAD_NEEDS + 1));
         op.tag = op.what ? (int32_t)(random_from(chance) % 3) : 0;
         break;
-    case SW_OP_SECTION:
-        op.bytes = bytes % (SW_SECTION_MOST + 1);
-        break;
-    default:
-        break;
+    case SW_OP_SECTION: op.bytes = bytes % (SW_SECTION_MOST + 1); break;
+    default: break;
     }
     if (op.kind != SW_OP_COMPUTE && r & 8192)
-        op.request = (uint32_t)(1 + random_from(chance) %
-                                (small ? 5 : UINT32_MAX));
+        op.request = (uint32_t)(1 +
+                                random_from(chance) % (small ? 5 : UINT32_MAX));
     return op;
 }
 
@@ -105,10 +100,10 @@ static void write_many(uint64_t seed, int n)
 static bool alike(const sw_vop_t *a, const sw_vop_t *b)
 {
     return a->kind == b->kind && a->what == b->what && a->flags == b->flags &&
-           a->context == b->context && a->peer == b->peer &&
-           a->tag == b->tag && a->request == b->request &&
-           a->bytes == b->bytes && a->sent == b->sent &&
-           a->received == b->received && a->time == b->time;
+           a->context == b->context && a->peer == b->peer && a->tag == b->tag &&
+           a->request == b->request && a->bytes == b->bytes &&
+           a->sent == b->sent && a->received == b->received &&
+           a->time == b->time;
 }
 
 /* Ranks in turn, so that cursors are apart. */
@@ -162,7 +157,9 @@ static void is_compact(void)
         for (int i = 0; i < 8; i++) {
             static const int near[] = {49, 51, 40, 60};
             op = (sw_vop_t){.kind = i < 4 ? SW_OP_RECV : SW_OP_SEND,
-                            .peer = near[i % 4], .tag = i % 4, .bytes = 80000,
+                            .peer = near[i % 4],
+                            .tag = i % 4,
+                            .bytes = 80000,
                             .request = (uint32_t)i + 1};
             MUST(sw_op_write(w, 50, &op));
         }
@@ -170,8 +167,12 @@ static void is_compact(void)
             op = (sw_vop_t){.kind = SW_OP_WAIT, .request = i + 1};
             MUST(sw_op_write(w, 50, &op));
         }
-        op = (sw_vop_t){.kind = SW_OP_COLLECTIVE, .what = 3, .peer = -1,
-                        .bytes = 8, .sent = 8, .received = 8};
+        op = (sw_vop_t){.kind = SW_OP_COLLECTIVE,
+                        .what = 3,
+                        .peer = -1,
+                        .bytes = 8,
+                        .sent = 8,
+                        .received = 8};
         MUST(sw_op_write(w, 50, &op));
     }
     MUST(sw_op_writer_close(w));
@@ -265,8 +266,8 @@ static void survives_anything(void)
         int how = (int)(random_from(&chance) % 4);
         uint64_t few = how ? 1 + random_from(&chance) % 20 : 0;
         for (uint64_t k = 0; k < few; k++)
-            bad[16 + random_from(&chance) % (index - 16)] =
-                (unsigned char)random_from(&chance);
+            bad[16 + random_from(&chance) % (index - 16)] = (unsigned char)
+                random_from(&chance);
         if (how == 0)
             bad[random_from(&chance) % size] ^= 1;
         else if (how == 1)
@@ -345,7 +346,9 @@ static void full_disk_leaves_nothing(void)
 static void nonsense_is_refused(void)
 {
     static const sw_vop_t wrong[] = {
-        {.kind = 0}, {.kind = SW_OP_STUCK}, {.kind = SW_OP_COMPUTE, .time = -1},
+        {.kind = 0},
+        {.kind = SW_OP_STUCK},
+        {.kind = SW_OP_COMPUTE, .time = -1},
         {.kind = SW_OP_SEND, .bytes = UINT64_MAX},
         {.kind = SW_OP_RECV, .peer = -2},
     };
@@ -369,8 +372,10 @@ static void many_ranks(void)
     MUST(sw_op_write_context(w, 4, N, all));
     for (uint32_t k = 0; k < 20; k++)
         for (uint32_t i = 0; i < N; i++) {
-            sw_vop_t op = {.kind = SW_OP_COLLECTIVE, .peer = -1,
-                           .context = 4 * (k % 2), .bytes = k};
+            sw_vop_t op = {.kind = SW_OP_COLLECTIVE,
+                           .peer = -1,
+                           .context = 4 * (k % 2),
+                           .bytes = k};
             MUST(sw_op_write(w, i, &op));
         }
     MUST(sw_op_writer_close(w));

@@ -78,8 +78,7 @@ sw_channel_t *sw_channel_find(sw_engine_t *engine, uint32_t to, uint32_t from,
             at = place(to, from, context, engine->bucket_mask);
     }
     sw_channel_t *c = sw_pool_take(&engine->channels);
-    *c = (sw_channel_t){.to = to, .from = from,
-                        .context = (uint32_t)context};
+    *c = (sw_channel_t){.to = to, .from = from, .context = (uint32_t)context};
     if (engine->bucket) {
         c->next = engine->bucket[at];
         engine->bucket[at] = c;

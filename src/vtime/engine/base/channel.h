@@ -11,12 +11,12 @@
  * matched. A cache line. */
 struct sw_channel {
     uint32_t to, from;
-    uint32_t context;           /* twice its place, 1 more for collectives */
-    uint32_t users;             /* messages and receives that know it */
+    uint32_t context; /* twice its place, 1 more for collectives */
+    uint32_t users;   /* messages and receives that know it */
     sw_channel_t *next;
     sw_message_t *first, *last;
     sw_request_t *posted, *posted_last;
-    sw_access_t *access;        /* of the sender to the other's window */
+    sw_access_t *access; /* of the sender to the other's window */
 };
 
 /* The channel between these two; a new one, if there was none. */

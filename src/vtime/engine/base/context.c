@@ -80,8 +80,10 @@ bool sw_context_address(sw_engine_t *engine, sw_rank_t *rank,
     if (anybody && op->peer == SW_OP_ANY)
         return true;
     if (op->peer < 0 || (uint32_t)op->peer >= engine->ranks) {
-        sw_engine_wrong(engine, rank->main.rank, "a message to or from rank "
-                        "%d, which there is not", op->peer);
+        sw_engine_wrong(engine, rank->main.rank,
+                        "a message to or from rank "
+                        "%d, which there is not",
+                        op->peer);
         return false;
     }
     return true;
@@ -130,8 +132,8 @@ bool sw_context_make(sw_engine_t *engine, uint32_t number, uint32_t n,
         forget(c);
         return false;
     }
-    if (!sw_grow(&engine->context, engine->context_count,
-                 &engine->context_room, sizeof *engine->context) ||
+    if (!sw_grow(&engine->context, engine->context_count, &engine->context_room,
+                 sizeof *engine->context) ||
         (number && !sw_lookup_set(&engine->context_of, number, c))) {
         forget(c);
         return false;

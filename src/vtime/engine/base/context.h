@@ -12,18 +12,18 @@ enum { SW_CONTEXT_PLANS = 4 };
 
 struct sw_context {
     uint32_t number, place, n;
-    uint32_t *members;          /* NULL: the world */
-    uint32_t *sorted;           /* numbers by rank; NULL: they ascend */
-    uint32_t *begun;            /* collectives, by member */
-    sw_window_of_t *window;     /* by member; NULL: it is none */
-    sw_meeting_t **meetings;    /* from the `base`-th on, a ring */
+    uint32_t *members;       /* NULL: the world */
+    uint32_t *sorted;        /* numbers by rank; NULL: they ascend */
+    uint32_t *begun;         /* collectives, by member */
+    sw_window_of_t *window;  /* by member; NULL: it is none */
+    sw_meeting_t **meetings; /* from the `base`-th on, a ring */
     uint32_t base, at, count, room;
-    struct sw_planned_call {    /* plans that were made */
+    struct sw_planned_call { /* plans that were made */
         bool known;
         uint8_t what;
-        bool second;            /* between groups: whose plan it is */
-        uint32_t state;         /* sw_model_state */
-        uint32_t first;         /* between groups: members of the first */
+        bool second;    /* between groups: whose plan it is */
+        uint32_t state; /* sw_model_state */
+        uint32_t first; /* between groups: members of the first */
         uint64_t bytes, sent, received;
         sw_plan_t plan;
     } plans[SW_CONTEXT_PLANS];

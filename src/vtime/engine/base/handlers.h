@@ -11,14 +11,20 @@
 #include "vtime/base/heap.h"
 
 typedef enum {
-    SW_EVENT_OUT, SW_EVENT_ENTER, SW_EVENT_IN,  /* of a message */
-    SW_EVENT_DECIDE,                            /* of a rank    */
-    SW_EVENT_UNLOCK, SW_EVENT_LOCK,             /* at a window  */
-    SW_EVENT_BEGIN,                             /* of a meeting */
-    SW_EVENT_READY,                             /* of a receive */
-    SW_EVENT_WAKE, SW_EVENT_HANDS,              /* of a rank */
-    SW_EVENT_READY_NODE, SW_EVENT_READY_MESSAGE, SW_EVENT_OVER_NODE,
-    SW_EVENT_LOOK,                              /* of a graph */
+    SW_EVENT_OUT,
+    SW_EVENT_ENTER,
+    SW_EVENT_IN,     /* of a message */
+    SW_EVENT_DECIDE, /* of a rank */
+    SW_EVENT_UNLOCK,
+    SW_EVENT_LOCK,  /* at a window */
+    SW_EVENT_BEGIN, /* of a meeting */
+    SW_EVENT_READY, /* of a receive */
+    SW_EVENT_WAKE,
+    SW_EVENT_HANDS, /* of a rank */
+    SW_EVENT_READY_NODE,
+    SW_EVENT_READY_MESSAGE,
+    SW_EVENT_OVER_NODE,
+    SW_EVENT_LOOK, /* of a graph */
     SW_EVENT_KINDS
 } sw_event_kind_t;
 

@@ -10,8 +10,10 @@ sw_request_t *sw_request_new(sw_engine_t *engine, sw_request_kind_t kind,
                              uint32_t rank, uint32_t number)
 {
     sw_request_t *request = sw_pool_take(&engine->requests);
-    *request = (sw_request_t){.kind = (uint8_t)kind, .rank = rank,
-                              .number = number, .held = number == 0};
+    *request = (sw_request_t){.kind = (uint8_t)kind,
+                              .rank = rank,
+                              .number = number,
+                              .held = number == 0};
     if (!number)
         return request;
     /* The rank uses the number again: either a thread has put its wait for the
@@ -21,8 +23,7 @@ sw_request_t *sw_request_new(sw_engine_t *engine, sw_request_kind_t kind,
         sw_request_unnumber(engine, old);
     else if (old)
         sw_request_drop(engine, old);
-    if (!sw_lookup_set(&engine->numbers, sw_request_key(rank, number),
-                       request))
+    if (!sw_lookup_set(&engine->numbers, sw_request_key(rank, number), request))
         engine->memory = true;
     return request;
 }
@@ -30,9 +31,9 @@ sw_request_t *sw_request_new(sw_engine_t *engine, sw_request_kind_t kind,
 sw_request_t *sw_request_find(sw_engine_t *engine, uint32_t rank,
                               uint32_t number)
 {
-    return number ? sw_lookup_find(&engine->numbers,
-                                   sw_request_key(rank, number))
-                  : NULL;
+    return number
+               ? sw_lookup_find(&engine->numbers, sw_request_key(rank, number))
+               : NULL;
 }
 
 void sw_request_forget(sw_engine_t *engine, sw_request_t *request)
@@ -63,9 +64,10 @@ void sw_request_complete(sw_engine_t *engine, sw_request_t *request,
     if (request->listed) {
         sw_rank_t *rank = &engine->rank[request->rank];
         if (rank->state == SW_RANK_ASKS)
-            sw_agenda_event(engine, rank->now.what == SW_SELECT_SOME
-                                        ? sw_ps_max(time, rank->main.clock)
-                                        : time,
+            sw_agenda_event(engine,
+                            rank->now.what == SW_SELECT_SOME
+                                ? sw_ps_max(time, rank->main.clock)
+                                : time,
                             SW_EVENT_DECIDE, request->rank, 0, rank);
     }
     if (request->dropped)

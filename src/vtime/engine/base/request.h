@@ -8,43 +8,45 @@
 #include "vtime/model/plan.h"
 
 typedef enum {
-    SW_REQUEST_SEND, SW_REQUEST_RECV, SW_REQUEST_COLLECTIVE,
+    SW_REQUEST_SEND,
+    SW_REQUEST_RECV,
+    SW_REQUEST_COLLECTIVE,
     SW_REQUEST_WINDOW,
-    SW_REQUEST_THREAD,          /* another thread is so far */
+    SW_REQUEST_THREAD, /* another thread is so far */
 } sw_request_kind_t;
 
 /* Complete at `complete`, if that is known; a receive that is not may begin
  * then (receive.c). */
 struct sw_request {
-    uint8_t kind, what;         /* sw_request_kind_t; sw_op_collective_t,
+    uint8_t kind, what; /* sw_request_kind_t; sw_op_collective_t,
                                  * sw_window_t */
     bool known, dropped, listed;
-    bool held;                  /* by its rank's strand, without a number */
-    bool any;                   /* a receive with MPI_ANY_SOURCE, open */
-    bool live;                  /* ... which the host will match        */
-    bool early;                 /* a receive that is in its place, but its
+    bool held;     /* by its rank's strand, without a number */
+    bool any;      /* a receive with MPI_ANY_SOURCE, open */
+    bool live;     /* ... which the host will match */
+    bool early;    /* a receive that is in its place, but its
                                  * thread has not come to it (thread.c) */
-    bool gone;                  /* ... and it is cancelled              */
-    bool arriving;              /* a receive: its message is there, and the
+    bool gone;     /* ... and it is cancelled */
+    bool arriving; /* a receive: its message is there, and the
                                  * processor has not taken it (receive.c) */
-    bool awaited;               /* its wait is known, by its address    */
-    uint32_t node;              /* of a graph, and 1; 0: none           */
+    bool awaited;  /* its wait is known, by its address */
+    uint32_t node; /* of a graph, and 1; 0: none */
     uint32_t number, rank;
     sw_ps_t complete, posted;
-    sw_ps_t came;               /* known with `complete`: when every rank it
+    sw_ps_t came; /* known with `complete`: when every rank it
                                  * depends on had called; what follows is
                                  * data that move */
     sw_strand_t *waiter;
     /* A receive: */
     sw_channel_t *channel;
-    sw_request_t *next, *previous;      /* posted, in order; members waiting */
+    sw_request_t *next, *previous; /* posted, in order; members waiting */
     sw_message_t *message;
-    uint64_t order;             /* of its rank's receives */
+    uint64_t order; /* of its rank's receives */
     uint64_t context;
     int32_t peer, tag;
-    sw_ps_t takes;              /* the processor's time for it */
-    uint32_t in_context;        /* a collective: its number */
-    uint64_t bytes;             /* received; of a collective: one block */
+    sw_ps_t takes;       /* the processor's time for it */
+    uint32_t in_context; /* a collective: its number */
+    uint64_t bytes;      /* received; of a collective: one block */
     /* A collective of started.c; `previous`: of the rank's absent ones. */
     sw_meeting_t *meeting;
     sw_ps_t attends;

@@ -9,8 +9,10 @@
 
 void sw_engine_broken(const char *what, const char *file, int line)
 {
-    fprintf(stderr, "straightway-whatif: %s:%d: an event before its cause: "
-                    "not so: %s\n", file, line, what);
+    fprintf(stderr,
+            "straightway-whatif: %s:%d: an event before its cause: "
+            "not so: %s\n",
+            file, line, what);
     abort();
 }
 

@@ -33,58 +33,58 @@ typedef struct {
 struct sw_engine {
     sw_model_t *model;
     sw_op_source_t source;
-    bool check;                 /* sw_engine_options_t */
+    bool check; /* sw_engine_options_t */
     uint32_t ranks;
-    bool memory;                /* there was none */
-    bool wrong;                 /* the operations cannot be; what, whose: */
+    bool memory; /* there was none */
+    bool wrong;  /* the operations cannot be; what, whose: */
     uint32_t wrong_rank;
     char wrong_text[160];
-    bool free_port[2];          /* nothing to contend for: in a node, between */
+    bool free_port[2]; /* nothing to contend for: in a node, between */
     sw_rank_t *rank;
     sw_engine_node_t *node;
     uint32_t ended;
     sw_strand_t *ready, *ready_last;
-    bool live;                  /* there are receives that the host matches */
-    sw_heap_t parked;           /* strands that have run enough for now */
-    uint64_t turns;             /* parked so far: at one time in turn */
+    bool live;        /* there are receives that the host matches */
+    sw_heap_t parked; /* strands that have run enough for now */
+    uint64_t turns;   /* parked so far: at one time in turn */
     sw_heap_t events;
-    sw_ps_t now;                /* of the last event */
-    sw_ps_t ahead;              /* the least time of a message */
+    sw_ps_t now;   /* of the last event */
+    sw_ps_t ahead; /* the least time of a message */
     sw_rank_t **late;
     uint32_t late_count;
-    uint32_t threads;           /* beside the ranks' first */
-    uint32_t threaded;          /* ranks */
-    bool suspects;              /* sw_engine_suspects */
-    sw_ps_t bound;              /* no late rank does anything before */
+    uint32_t threads;  /* beside the ranks' first */
+    uint32_t threaded; /* ranks */
+    bool suspects;     /* sw_engine_suspects */
+    sw_ps_t bound;     /* no late rank does anything before */
     sw_pool_t requests, messages, strands, meetings, channels, decisions;
     sw_pool_t accesses, locks;
-    uint64_t seen;              /* locks held, and windows that are seen */
+    uint64_t seen; /* locks held, and windows that are seen */
     sw_channel_t **bucket;
     size_t bucket_mask, channel_count;
-    sw_lookup_t numbers;        /* (rank, number) -> sw_request_t */
-    sw_lookup_t decided;        /* (rank, number) -> sw_decided_t */
-    sw_lookup_t context_of;     /* number -> sw_context_t */
-    sw_context_t **context;     /* by place */
+    sw_lookup_t numbers;    /* (rank, number) -> sw_request_t */
+    sw_lookup_t decided;    /* (rank, number) -> sw_decided_t */
+    sw_lookup_t context_of; /* number -> sw_context_t */
+    sw_context_t **context; /* by place */
     uint32_t context_count, context_room;
-    uint32_t *everybody;        /* the world's members */
-    uint32_t *which;            /* of an answer */
+    uint32_t *everybody; /* the world's members */
+    uint32_t *which;     /* of an answer */
     uint32_t which_room;
     sw_engine_result_t result;
-    sw_rank_time_t *times;      /* of the result */
+    sw_rank_time_t *times; /* of the result */
     const sw_handlers_t *handlers;
 };
 
 /* With options.check, or sw_assert: what must hold, or the end. */
-#define sw_engine_must(engine, holds)                                   \
-    do {                                                                \
-        sw_assert(holds);                                               \
-        if (sw_unlikely((engine)->check) && !(holds))           \
-            sw_engine_broken(#holds, __FILE__, __LINE__);               \
+#define sw_engine_must(engine, holds)                     \
+    do {                                                  \
+        sw_assert(holds);                                 \
+        if (sw_unlikely((engine)->check) && !(holds))     \
+            sw_engine_broken(#holds, __FILE__, __LINE__); \
     } while (0)
-__attribute__((noreturn, cold))
-void sw_engine_broken(const char *what, const char *file, int line);
-__attribute__((cold, format(printf, 3, 4)))
-void sw_engine_wrong(sw_engine_t *engine, uint32_t rank, const char *format,
-                     ...);
+__attribute__((noreturn, cold)) void sw_engine_broken(const char *what,
+                                                      const char *file,
+                                                      int line);
+__attribute__((cold, format(printf, 3, 4))) void sw_engine_wrong(
+    sw_engine_t *engine, uint32_t rank, const char *format, ...);
 
 #endif

@@ -13,19 +13,19 @@
 #include "vtime/model/plan.h"
 
 struct sw_strand {
-    sw_strand_t *queued;        /* the next that may run */
+    sw_strand_t *queued; /* the next that may run */
     sw_ps_t clock;
-    sw_ps_t port;               /* loggopsim: its own sends leave it free */
+    sw_ps_t port; /* loggopsim: its own sends leave it free */
     uint32_t rank;
-    uint32_t number;            /* 0: the main program; of those it began */
+    uint32_t number; /* 0: the main program; of those it began */
     uint32_t sends;
-    uint32_t pending;           /* requests it waits for */
+    uint32_t pending; /* requests it waits for */
     bool ready, main;
-    bool apart;                 /* the main program goes on meanwhile */
+    bool apart; /* the main program goes on meanwhile */
     /* A collective by messages. */
     const sw_algorithm_t *algorithm;
     sw_context_t *context;
-    sw_meeting_t *meeting;      /* NULL: the members' times are known */
+    sw_meeting_t *meeting; /* NULL: the members' times are known */
     sw_call_t call;
     uint32_t me, step;
     int32_t tag;

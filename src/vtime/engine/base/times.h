@@ -9,10 +9,10 @@
 
 /* Where a rank's time went, all in ps; the parts sum up to `end`. */
 typedef struct {
-    sw_ps_t end;        /* its clock after its last operation */
+    sw_ps_t end; /* its clock after its last operation */
     sw_ps_t compute, noise;
-    sw_ps_t messages;   /* in sends, receives, waits, probes, tests */
-    sw_ps_t collectives;        /* and waits for their requests */
+    sw_ps_t messages;    /* in sends, receives, waits, probes, tests */
+    sw_ps_t collectives; /* and waits for their requests */
     /* The time in which messages and collectives could make no progress yet.
      * The rank waited for a sender's call, or for the receiver of a message too
      * large to go without it. Or it waited for the members that a collective
@@ -24,9 +24,9 @@ typedef struct {
 void sw_rank_time_add(sw_rank_time_t *to, const sw_rank_time_t *more, int sign);
 
 typedef struct {
-    sw_ps_t end;                /* of the last rank */
+    sw_ps_t end; /* of the last rank */
     uint64_t operations;
-    uint64_t messages, bytes;   /* those of collectives by messages, too */
+    uint64_t messages, bytes; /* those of collectives by messages, too */
     /* By collective, over all ranks. */
     uint64_t calls[SW_COLLECTIVE_COUNT];
     sw_ps_t time[SW_COLLECTIVE_COUNT];

@@ -41,7 +41,7 @@ void sw_between_come(sw_engine_t *engine, sw_context_t *c, sw_meeting_t *m,
         m->latest = sw_ps_max(m->latest, r->posted);
         await(engine, m, r, m->come == c->n, m->latest, plan->waiting);
     } else if (op->peer < 0) {
-        sw_request_complete(engine, r, r->posted);      /* no part in it */
+        sw_request_complete(engine, r, r->posted); /* no part in it */
     } else if (waits == SW_WAITS_ROOT && root) {
         m->root_there = true;
         m->root_come = r->posted;

@@ -94,7 +94,7 @@ void sw_collective_run(sw_engine_t *engine, sw_strand_t *s)
             return;
         }
         s->reduced = step.reduced;
-        s->pending = 1;         /* nothing done here wakes it */
+        s->pending = 1; /* nothing done here wakes it */
         if (step.from != SW_STEP_NOBODY) {
             sw_request_t *r = sw_request_new(engine, SW_REQUEST_RECV, s->rank,
                                              0);
@@ -127,12 +127,21 @@ static void strand_begin(sw_engine_t *engine, sw_context_t *c, uint32_t n,
         m->strands++;
     sw_strand_t *s = sw_pool_take(&engine->strands);
     *s = (sw_strand_t){
-        .rank = owner->rank, .number = (uint32_t)owner->order, .clock = come,
-        .algorithm = plan->algorithm, .context = c, .meeting = m,
-        .call = {.what = op->what, .n = c->n, .bytes = op->bytes,
+        .rank = owner->rank,
+        .number = (uint32_t)owner->order,
+        .clock = come,
+        .algorithm = plan->algorithm,
+        .context = c,
+        .meeting = m,
+        .call = {.what = op->what,
+                 .n = c->n,
+                 .bytes = op->bytes,
                  .root = sw_meeting_rooted(op->what) ? (uint32_t)op->peer : 0},
-        .me = me, .tag = (int32_t)(n & INT32_MAX), .scale = plan->scale,
-        .owner = owner, .apart = !owner->held,
+        .me = me,
+        .tag = (int32_t)(n & INT32_MAX),
+        .scale = plan->scale,
+        .owner = owner,
+        .apart = !owner->held,
     };
     sw_agenda_ready(engine, s);
 }
@@ -239,11 +248,8 @@ static void come(sw_engine_t *engine, sw_context_t *c, sw_meeting_t *m,
             all_leave(engine, m, m->latest, plan->waiting);
         }
         break;
-    case SW_WAITS_LOWER:
-        scan_come(engine, c, m, me, r, plan);
-        break;
-    case SW_WAITS_NEIGHBOURS:       /* messages, in virtual time */
-        break;
+    case SW_WAITS_LOWER: scan_come(engine, c, m, me, r, plan); break;
+    case SW_WAITS_NEIGHBOURS: /* messages, in virtual time */ break;
     }
 }
 
@@ -251,18 +257,18 @@ static void come(sw_engine_t *engine, sw_context_t *c, sw_meeting_t *m,
 static bool agrees(sw_engine_t *engine, sw_context_t *c, sw_meeting_t *m,
                    uint32_t rank, uint32_t n, const sw_vop_t *op)
 {
-    bool between = op->tag > 0;     /* MPI_PROC_NULL names no root */
+    bool between = op->tag > 0; /* MPI_PROC_NULL names no root */
     if (between && m->call.peer < 0)
         m->call.peer = op->peer;
     if (op->what == m->call.what && op->tag == m->call.tag &&
         (!sw_meeting_rooted(op->what) || op->peer == m->call.peer ||
          (between && op->peer < 0)))
         return true;
-    sw_engine_wrong(engine, rank, "collective %u of context %u is %s (root %d) "
-                    "here, %s (root %d) on rank %u", n, c->number,
-                    sw_collective_names[op->what], op->peer,
-                    sw_collective_names[m->call.what], m->call.peer,
-                    m->first);
+    sw_engine_wrong(engine, rank,
+                    "collective %u of context %u is %s (root %d) "
+                    "here, %s (root %d) on rank %u",
+                    n, c->number, sw_collective_names[op->what], op->peer,
+                    sw_collective_names[m->call.what], m->call.peer, m->first);
     return false;
 }
 
@@ -310,13 +316,16 @@ sw_request_t *sw_collective_begin(sw_engine_t *engine, sw_rank_t *rank,
     uint32_t me = c ? sw_context_member(c, number) : UINT32_MAX;
     if (me == UINT32_MAX || op->what >= SW_COLLECTIVE_COUNT ||
         (op->tag ? !possible_between(c, me, op)
-         : sw_meeting_rooted(op->what) &&
-           (op->peer < 0 || (uint32_t)op->peer >= c->n))) {
-        sw_engine_wrong(engine, number,
-                        !c ? "there is no context %u"
-                        : me == UINT32_MAX ? "it is no member of context %u"
-                        : "a collective on context %u is of no kind, or its "
-                          "root no member", op->context);
+                 : sw_meeting_rooted(op->what) &&
+                       (op->peer < 0 || (uint32_t)op->peer >= c->n))) {
+        sw_engine_wrong(
+            engine, number,
+            !c ? "there is no context %u"
+            : me == UINT32_MAX
+                ? "it is no member of context %u"
+                : "a collective on context %u is of no kind, or its "
+                  "root no member",
+            op->context);
         return NULL;
     }
     /* A thread's has its place already. */

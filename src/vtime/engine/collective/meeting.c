@@ -14,19 +14,18 @@ const sw_plan_t *sw_meeting_plan(sw_engine_t *engine, sw_context_t *c,
     /* Members are at different calls, but mostly of a few kinds. */
     uint32_t state = sw_model_state(engine->model, call->time, call->bytes);
     uint32_t first = (uint32_t)call->tag;
-    uint64_t key = call->what ^ (uint64_t)second << 8 ^
-                   (uint64_t)state << 16 ^
+    uint64_t key = call->what ^ (uint64_t)second << 8 ^ (uint64_t)state << 16 ^
                    call->bytes * 0x9e3779b97f4a7c15u ^
                    call->sent * 0xd6e8feb86659fd93u ^ call->received << 32;
-    struct sw_planned_call *p = &c->plans[sw_lookup_mix(key) >> 16 &
-                                          (SW_CONTEXT_PLANS - 1)];
+    struct sw_planned_call
+        *p = &c->plans[sw_lookup_mix(key) >> 16 & (SW_CONTEXT_PLANS - 1)];
     if (p->known && p->what == call->what && p->state == state &&
         p->first == first && p->second == second && p->bytes == call->bytes &&
         p->sent == call->sent && p->received == call->received)
         return &p->plan;
-    *p = (struct sw_planned_call){true, call->what, second, state, first,
-                                  call->bytes, call->sent, call->received,
-                                  {.scale = 1}};
+    *p = (struct sw_planned_call){true,       call->what,     second,
+                                  state,      first,          call->bytes,
+                                  call->sent, call->received, {.scale = 1}};
     const uint32_t *all = c->members ? c->members : engine->everybody;
     const uint32_t *const members[2] = {all, all + first};
     const uint32_t n[2] = {first, c->n - first};
@@ -37,12 +36,11 @@ const sw_plan_t *sw_meeting_plan(sw_engine_t *engine, sw_context_t *c,
     return &p->plan;
 }
 
-sw_meeting_t *sw_meeting_find(sw_engine_t *engine, sw_context_t *c,
-                              uint32_t n)
+sw_meeting_t *sw_meeting_find(sw_engine_t *engine, sw_context_t *c, uint32_t n)
 {
     while (n - c->base >= c->count) {
-        if (!sw_grow_ring(&c->meetings, c->count, &c->room,
-                          sizeof *c->meetings, c->at)) {
+        if (!sw_grow_ring(&c->meetings, c->count, &c->room, sizeof *c->meetings,
+                          c->at)) {
             engine->memory = true;
             return NULL;
         }
@@ -112,15 +110,13 @@ bool sw_meeting_come(sw_engine_t *engine, sw_context_t *c, sw_meeting_t *m,
     return true;
 }
 
-bool sw_meeting_came(const sw_context_t *c, const sw_meeting_t *m,
-                     uint32_t me, sw_ps_t *came)
+bool sw_meeting_came(const sw_context_t *c, const sw_meeting_t *m, uint32_t me,
+                     sw_ps_t *came)
 {
     bool root = sw_meeting_rooted(m->call.what) && me == (uint32_t)m->call.peer;
     *came = 0;
     switch (sw_collective_waits[m->call.what]) {
-    case SW_WAITS_ALL:
-        *came = m->latest;
-        return m->come == c->n;
+    case SW_WAITS_ALL: *came = m->latest; return m->come == c->n;
     case SW_WAITS_ROOT:
         *came = root ? 0 : m->root_come;
         return root || m->root_there;
@@ -130,8 +126,7 @@ bool sw_meeting_came(const sw_context_t *c, const sw_meeting_t *m,
     case SW_WAITS_LOWER:
         *came = m->before > me ? m->comes[me] : 0;
         return m->before > me;
-    case SW_WAITS_NEIGHBOURS:
-        break;
+    case SW_WAITS_NEIGHBOURS: break;
     }
     return true;
 }

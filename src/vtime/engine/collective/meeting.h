@@ -12,27 +12,27 @@
 
 /* The n-th collective of a context: which members have come, and when. */
 struct sw_meeting {
-    sw_vop_t call;              /* what it is, by the first member's call */
-    sw_vop_t most;              /* the sizes of those with the most */
-    uint32_t first;             /* the first member's rank, for complaints */
+    sw_vop_t call;  /* what it is, by the first member's call */
+    sw_vop_t most;  /* the sizes of those with the most */
+    uint32_t first; /* the first member's rank, for complaints */
     uint32_t come;
-    uint32_t strands;           /* by messages, or in calls: members, and
+    uint32_t strands; /* by messages, or in calls: members, and
                                  * events, under way */
     sw_ps_t latest;
     bool root_there;
     sw_ps_t root_come;
     sw_request_t *waiting;
-    sw_ps_t *comes;             /* scans: by member, -1: not yet; by messages:
+    sw_ps_t *comes; /* scans: by member, -1: not yet; by messages:
                                  * when it has come, and before that: when all
                                  * up to it had */
     sw_request_t **scans;
-    uint32_t before;            /* members from 0 that have come */
-    bool in_calls;              /* as in started.c: */
-    bool has_begun;             /* `begun` is known, not just the least yet */
+    uint32_t before; /* members from 0 that have come */
+    bool in_calls;   /* as in started.c: */
+    bool has_begun;  /* `begun` is known, not just the least yet */
     uint32_t attending;
     sw_ps_t begun, last_attends;
     sw_started_plan_t started;
-    uint32_t givers;            /* between groups: come with what a root gets.
+    uint32_t givers; /* between groups: come with what a root gets.
                                  * There, a request that waits has in
                                  * `complete` how long it takes then */
 };

@@ -92,7 +92,7 @@ static void attend(sw_engine_t *engine, sw_context_t *c, sw_request_t *r,
         m->waiting = r;
     }
     if (m->attending == c->n)
-        leave_decided(engine, c, m);    /* those that were held */
+        leave_decided(engine, c, m); /* those that were held */
 }
 
 void sw_started_come(sw_engine_t *engine, sw_rank_t *rank, sw_context_t *c,
@@ -105,7 +105,7 @@ void sw_started_come(sw_engine_t *engine, sw_rank_t *rank, sw_context_t *c,
     if (m->come == c->n)
         m->started = sw_meeting_plan(engine, c, &m->most, false)->started;
     if (rank->home->threaded) {
-        attend(engine, c, r, r->posted);    /* another thread is in calls */
+        attend(engine, c, r, r->posted); /* another thread is in calls */
     } else {
         r->previous = rank->absent;
         rank->absent = r;

@@ -211,8 +211,8 @@ void sw_match_message(sw_engine_t *engine, sw_message_t *m)
     sw_rank_t *rank = &engine->rank[c->to];
     c->users++;
     sw_request_t *r = named(m);
-    if (r && !(rank->any && (anybody(rank, m, r->order) ||
-                             first_fitting(c, r->tag)))) {
+    if (r && !(rank->any &&
+               (anybody(rank, m, r->order) || first_fitting(c, r->tag)))) {
         sw_engine_must(engine, first_fitting(c, r->tag) == NULL);
         unpost(&c->posted, &c->posted_last, r);
         match(engine, m, r);
@@ -220,7 +220,7 @@ void sw_match_message(sw_engine_t *engine, sw_message_t *m)
     }
     keep(rank, m);
     if (sw_unlikely(rank->looking))
-        sw_agenda_late(engine, rank);     /* it may hold others now */
+        sw_agenda_late(engine, rank); /* it may hold others now */
     if (m->known)
         tell_arrival(engine, m);
 }
@@ -303,10 +303,9 @@ void sw_match_arrived(sw_engine_t *engine, sw_message_t *m)
         end(engine, m);
 }
 
-sw_message_t *sw_match_first(sw_engine_t *engine, sw_rank_t *rank,
-                             int32_t peer, int32_t tag, uint64_t context,
-                             sw_ps_t by, const sw_request_t *upto,
-                             sw_ps_t *after)
+sw_message_t *sw_match_first(sw_engine_t *engine, sw_rank_t *rank, int32_t peer,
+                             int32_t tag, uint64_t context, sw_ps_t by,
+                             const sw_request_t *upto, sw_ps_t *after)
 {
     sw_message_t *best = NULL;
     uint64_t order = upto ? upto->order : UINT64_MAX;
@@ -337,9 +336,14 @@ static void remember(sw_engine_t *engine, const sw_request_t *r,
         if (!sw_lookup_set(&engine->decided, key, d))
             engine->memory = true;
     }
-    *d = (sw_decided_t){m->channel->context, m->bytes,
-                        (int32_t)m->from, m->tag, m->began,
-                        m->arrival, m->receive_time, false};
+    *d = (sw_decided_t){m->channel->context,
+                        m->bytes,
+                        (int32_t)m->from,
+                        m->tag,
+                        m->began,
+                        m->arrival,
+                        m->receive_time,
+                        false};
 }
 
 void sw_match_decide(sw_engine_t *engine, sw_rank_t *rank, sw_ps_t time)
@@ -349,9 +353,10 @@ void sw_match_decide(sw_engine_t *engine, sw_rank_t *rank, sw_ps_t time)
         rank->look = SW_PS_NEVER;
     for (sw_request_t *w = rank->any; w;) {
         sw_request_t *next = w->next;
-        sw_message_t *m = w->live ? NULL
-            : sw_match_first(engine, rank, SW_OP_ANY, w->tag, w->context, time,
-                             w, &after);
+        sw_message_t *m = w->live
+                              ? NULL
+                              : sw_match_first(engine, rank, SW_OP_ANY, w->tag,
+                                               w->context, time, w, &after);
         if (m) {
             sw_engine_must(engine, m->arrival <= time);
             unpost(&rank->any, &rank->any_last, w);
@@ -415,7 +420,7 @@ void sw_match_cancel(sw_engine_t *engine, sw_request_t *request)
     else
         sw_match_withdraw(engine, request);
     if (request->early || request->arriving)
-        request->gone = true;   /* until its thread, or an event, comes to it */
+        request->gone = true; /* until its thread, or an event, comes to it */
     else
         sw_request_forget(engine, request);
 }

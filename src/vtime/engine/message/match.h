@@ -13,7 +13,7 @@ typedef struct {
     uint64_t context, bytes;
     int32_t peer, tag;
     sw_ps_t began, arrival, receive_time;
-    bool returned;              /* the message: it was another's */
+    bool returned; /* the message: it was another's */
 } sw_decided_t;
 
 void sw_match_message(sw_engine_t *engine, sw_message_t *message);
@@ -26,10 +26,9 @@ void sw_match_arrived(sw_engine_t *engine, sw_message_t *message);
 /* Returns the unmatched message that arrives first, of those that fit and
  * arrive no later than `by`; NULL: none. Sets `after` to the earliest arrival
  * after `by`. */
-sw_message_t *sw_match_first(sw_engine_t *engine, sw_rank_t *rank,
-                             int32_t peer, int32_t tag, uint64_t context,
-                             sw_ps_t by, const sw_request_t *upto,
-                             sw_ps_t *after);
+sw_message_t *sw_match_first(sw_engine_t *engine, sw_rank_t *rank, int32_t peer,
+                             int32_t tag, uint64_t context, sw_ps_t by,
+                             const sw_request_t *upto, sw_ps_t *after);
 /* Decides what MPI_ANY_SOURCE receives it can by `time`, and looks ahead. */
 void sw_match_decide(sw_engine_t *engine, sw_rank_t *rank, sw_ps_t time);
 /* Gives a receive with MPI_ANY_SOURCE this sender and tag. */

@@ -41,9 +41,10 @@ static bool takes(const sw_rank_t *rank)
 {
     unsigned kind = rank->now.kind;
     if (rank->state == SW_RANK_ASKS)
-        return is_select(rank) ? rank->now.what <= SW_SELECT_SOME
-                               : rank->now.peer == SW_OP_ANY &&
-                                 (kind == SW_OP_PROBE || kind == SW_OP_CHOOSE);
+        return is_select(rank)
+                   ? rank->now.what <= SW_SELECT_SOME
+                   : rank->now.peer == SW_OP_ANY &&
+                         (kind == SW_OP_PROBE || kind == SW_OP_CHOOSE);
     return rank->state == SW_RANK_WAITS || rank->state == SW_RANK_ENDED;
 }
 
@@ -158,7 +159,7 @@ void sw_receive_hands(sw_engine_t *engine, const sw_heap_event_t *event)
     if (rank->looks_at == event->time)
         rank->looks = false;
     if (!takes(rank))
-        return;                 /* its next call looks */
+        return; /* its next call looks */
     if (rank->hands > event->time || rank->main.clock > event->time) {
         if (rank->arrived)
             look_again(engine, rank, event->time);
@@ -187,7 +188,7 @@ bool sw_receive_tests(sw_engine_t *engine, sw_rank_t *rank, sw_ps_t time)
         begin(engine, r, &rank->hands, time);
     rank->main.clock = sw_ps_max(before, rank->hands);
     rank->time.messages += rank->main.clock - before;
-    sw_agenda_event(engine, rank->main.clock, SW_EVENT_DECIDE,
-                    rank->main.rank, 0, rank);
+    sw_agenda_event(engine, rank->main.clock, SW_EVENT_DECIDE, rank->main.rank,
+                    0, rank);
     return rank->main.clock > before;
 }

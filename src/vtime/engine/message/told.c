@@ -17,11 +17,15 @@ static void give_back(sw_engine_t *engine, sw_rank_t *rank,
 {
     sw_message_t *back = sw_pool_take(&engine->messages);
     *back = (sw_message_t){
-        .channel = sw_channel_find(engine, rank->main.rank,
-                                   (uint32_t)d->peer, d->context),
-        .tag = d->tag, .known = true, .bytes = d->bytes,
-        .began = d->began, .arrival = d->arrival,
-        .receive_time = d->receive_time, .scale = 1,
+        .channel = sw_channel_find(engine, rank->main.rank, (uint32_t)d->peer,
+                                   d->context),
+        .tag = d->tag,
+        .known = true,
+        .bytes = d->bytes,
+        .began = d->began,
+        .arrival = d->arrival,
+        .receive_time = d->receive_time,
+        .scale = 1,
     };
     back->channel->users++;
     sw_match_return(engine, back);

@@ -24,8 +24,10 @@ static sw_ps_t within(sw_engine_t *engine, const sw_message_t *m, sw_ps_t time)
 {
     if (sw_likely(time <= SW_PS_MOST))
         return time;
-    sw_engine_wrong(engine, m->from, "virtual time is over: a message of %llu "
-                    "bytes takes too long", (unsigned long long)m->bytes);
+    sw_engine_wrong(engine, m->from,
+                    "virtual time is over: a message of %llu "
+                    "bytes takes too long",
+                    (unsigned long long)m->bytes);
     return SW_PS_MOST;
 }
 
@@ -55,8 +57,8 @@ static void cross(sw_engine_t *engine, sw_message_t *m, sw_ps_t enters)
 {
     uint32_t from = engine->rank[m->from].node;
     uint32_t to = engine->rank[m->to].node;
-    sw_ps_t there = sw_network_cross(engine->model->network, from, to,
-                                     m->bytes, enters);
+    sw_ps_t there = sw_network_cross(engine->model->network, from, to, m->bytes,
+                                     enters);
     sw_engine_must(engine, there >= enters);
     if (m->scale != 1)
         there = enters + sw_ps_scaled(there - enters, m->scale);
@@ -71,8 +73,7 @@ static void leave(sw_engine_t *engine, sw_message_t *m, bool late)
     sw_rank_t *from = &engine->rank[m->from];
     sw_ps_t *out = m->network ? &engine->node[from->node].out : &from->out;
     bool free_port = engine->free_port[m->network];
-    sw_ps_t enters = free_port || late ? m->ready
-                                       : sw_ps_max(m->ready, *out);
+    sw_ps_t enters = free_port || late ? m->ready : sw_ps_max(m->ready, *out);
     if (m->loose)
         from->loose--;
     m->loose = false;
@@ -108,9 +109,8 @@ static void come_to_port(sw_engine_t *engine, sw_message_t *m, bool alone)
 }
 
 void sw_wire_send(sw_engine_t *engine, sw_strand_t *strand, uint32_t to,
-                  int32_t tag, uint64_t context, uint64_t bytes,
-                  unsigned flags, double scale, sw_request_t *send,
-                  sw_message_t *early)
+                  int32_t tag, uint64_t context, uint64_t bytes, unsigned flags,
+                  double scale, sw_request_t *send, sw_message_t *early)
 {
     sw_cost_t cost;
     if (!(flags & SW_SEND_GIVEN) ||
@@ -139,7 +139,10 @@ void sw_wire_send(sw_engine_t *engine, sw_strand_t *strand, uint32_t to,
         m = sw_pool_take(&engine->messages);
         *m = (sw_message_t){
             .channel = sw_channel_find(engine, to, strand->rank, context),
-            .from = strand->rank, .to = to, .tag = tag, .bytes = bytes};
+            .from = strand->rank,
+            .to = to,
+            .tag = tag,
+            .bytes = bytes};
     }
     bool synced = rendezvous && sw_unlikely(loggopsim);
     rendezvous &= !synced;
@@ -194,29 +197,32 @@ static void costs(sw_message_t *m, const sw_cost_t *cost)
     m->gap = cost->gap;
 }
 
-void sw_wire_remote(sw_engine_t *engine, sw_rank_t *rank,
-                    sw_channel_t *channel, sw_remote_t kind, uint64_t bytes,
-                    sw_request_t *request)
+void sw_wire_remote(sw_engine_t *engine, sw_rank_t *rank, sw_channel_t *channel,
+                    sw_remote_t kind, uint64_t bytes, sw_request_t *request)
 {
     sw_strand_t *strand = &rank->main;
     bool asks = kind == SW_REMOTE_ANSWER;
     sw_cost_t cost;
-    sw_model_message(engine->model, channel->from, channel->to,
-                     asks ? 0 : bytes, asks ? 0 : sw_warmth(
-                         &engine->rank[strand->rank].warmth, bytes), &cost);
+    sw_model_message(
+        engine->model, channel->from, channel->to, asks ? 0 : bytes,
+        asks ? 0 : sw_warmth(&engine->rank[strand->rank].warmth, bytes), &cost);
     sw_message_t *m = sw_pool_take(&engine->messages);
     *m = (sw_message_t){
-        .channel = channel, .from = channel->from, .to = channel->to,
-        .access = channel->access, .remote = (uint8_t)kind,
-        .bytes = bytes, .scale = 1,
+        .channel = channel,
+        .from = channel->from,
+        .to = channel->to,
+        .access = channel->access,
+        .remote = (uint8_t)kind,
+        .bytes = bytes,
+        .scale = 1,
         .number = (uint64_t)strand->number << 32 | strand->sends++,
         .ready = strand->clock + cost.send,
     };
     costs(m, &cost);
     channel->users++;
-    *(kind == SW_REMOTE_PUT || kind == SW_REMOTE_REDUCE ? &m->send
-                                                        : &m->receive) =
-        request;
+    *(kind == SW_REMOTE_PUT || kind == SW_REMOTE_REDUCE
+          ? &m->send
+          : &m->receive) = request;
     if (request)
         request->posted = strand->clock;
     rank->time.messages += cost.send;
@@ -226,8 +232,8 @@ void sw_wire_remote(sw_engine_t *engine, sw_rank_t *rank,
     if (asks)
         sw_wire_turn(engine, m, m->ready + cost.latency + cost.transfer);
     else
-        come_to_port(engine, m, rank->home->loose == 0 &&
-                                !rank->home->threaded);
+        come_to_port(engine, m,
+                     rank->home->loose == 0 && !rank->home->threaded);
 }
 
 void sw_wire_turn(sw_engine_t *engine, sw_message_t *m, sw_ps_t time)

@@ -90,8 +90,11 @@ static looked_t look_at_next(sw_engine_t *engine, sw_rank_t *rank)
     }
     if (a->seen == a->count) {
         sw_vop_t next;
-        sw_source_state_t state = a->ended ? SW_SOURCE_END
-            : engine->source.next(engine->source.of, rank->main.rank, &next);
+        sw_source_state_t state = a->ended
+                                      ? SW_SOURCE_END
+                                      : engine->source.next(engine->source.of,
+                                                            rank->main.rank,
+                                                            &next);
         if (state == SW_SOURCE_LATER)
             return LATER;
         a->ended = state == SW_SOURCE_END;
@@ -117,18 +120,15 @@ void sw_ahead_look(sw_engine_t *engine, sw_rank_t *rank)
 {
     rank->looking = false;
     if (rank->threaded)
-        return;                 /* thread.c has taken all there is */
+        return; /* thread.c has taken all there is */
     while (rank->any && depends(rank) && !engine->memory) {
         switch (look_at_next(engine, rank)) {
-        case LOOKED:
-            break;
+        case LOOKED: break;
         case LATER:
             rank->looking = true;
             sw_agenda_late(engine, rank);
             return;
-        case CANNOT:
-            sw_match_take_over(engine, rank);
-            return;
+        case CANNOT: sw_match_take_over(engine, rank); return;
         }
     }
 }
@@ -251,8 +251,10 @@ bool sw_ahead_wake(sw_engine_t *engine, sw_rank_t *rank)
         return false;
     op->kind = SW_OP_NOTHING;
     sw_op_answer_t answer = {.clock = rank->main.clock,
-                                 .until = SW_PS_NEVER, .which = engine->which,
-                                 .peer = -1, .tag = -1};
+                             .until = SW_PS_NEVER,
+                             .which = engine->which,
+                             .peer = -1,
+                             .tag = -1};
     engine->source.answer(engine->source.of, rank->main.rank, &answer);
     return true;
 }

@@ -61,8 +61,8 @@ static bool gone_on(sw_engine_t *engine, sw_rank_t *t)
     if (t->home->over)
         return true;
     for (uint32_t i = 0; i < t->queued; i++)
-        if (sw_ahead_tells(&t->queue[(t->queue_at + i) &
-                                     (t->queue_room - 1)].op))
+        if (sw_ahead_tells(
+                &t->queue[(t->queue_at + i) & (t->queue_room - 1)].op))
             return true;
     return false;
 }

@@ -34,48 +34,48 @@
 #include <stdlib.h>
 
 typedef struct {
-    uint8_t kind;               /* COMPUTE, SEND, RECV */
+    uint8_t kind; /* COMPUTE, SEND, RECV */
     bool ready, begun, over;
     uint16_t flags;
     uint32_t cpu, context;
     int32_t peer, tag;
-    uint32_t unmet;             /* of what it needs        */
-    uint32_t edges;             /* the first, and 1        */
-    uint32_t above, edge;       /* of met(): whose edge led here, and 1; the
+    uint32_t unmet;       /* of what it needs */
+    uint32_t edges;       /* the first, and 1 */
+    uint32_t above, edge; /* of met(): whose edge led here, and 1; the
                                  * next one to look at, and 1 */
-    uint64_t size;              /* bytes, or ps            */
-    sw_ps_t since;              /* its place in line       */
+    uint64_t size;        /* bytes, or ps */
+    sw_ps_t since;        /* its place in line */
     sw_ps_t began;
     sw_request_t *request;
 } node_t;
 
 typedef struct {
     uint32_t to, next;
-    bool begun;                 /* it needs no more than the beginning */
+    bool begun; /* it needs no more than the beginning */
 } edge_t;
 
 typedef enum { MESSAGES, SENDS, OTHERS, LINES } line_t;
 
 typedef struct {
-    sw_heap_t line[LINES];      /* time: since; number: node, and of: NULL,
+    sw_heap_t line[LINES]; /* time: since; number: node, and of: NULL,
                                  * or of: a message */
     sw_ps_t free;
-    sw_ps_t looks;              /* an event comes then */
+    sw_ps_t looks; /* an event comes then */
     sw_ps_t compute, noise, own;
 } cpu_t;
 
 struct sw_graph {
-    sw_strand_t strand;         /* whose messages they are */
+    sw_strand_t strand; /* whose messages they are */
     node_t *nodes;
     uint32_t count, room, over;
     edge_t *edges;
     uint32_t edge_count, edge_room;
-    cpu_t *cpus;                /* the first is number 0 */
+    cpu_t *cpus; /* the first is number 0 */
     uint32_t cpu_count, cpu_room;
-    sw_lookup_t cpu_of;         /* number -> its place, and 1 */
-    bool read;                  /* to its end */
-    uint32_t cpu, unmet;        /* of the next that is read */
-    sw_ps_t in;                 /* loggopsim: of its port */
+    sw_lookup_t cpu_of;  /* number -> its place, and 1 */
+    bool read;           /* to its end */
+    uint32_t cpu, unmet; /* of the next that is read */
+    sw_ps_t in;          /* loggopsim: of its port */
 };
 
 void sw_graph_free(sw_graph_t *g)
@@ -115,9 +115,10 @@ static bool needs(sw_engine_t *engine, sw_rank_t *rank, const sw_vop_t *op)
     if (!sw_grow(&g->edges, g->edge_count, &g->edge_room, sizeof *g->edges))
         return no_memory(engine);
     node_t *from = &g->nodes[g->count - (uint32_t)op->tag];
-    g->edges[g->edge_count++] = (edge_t){
-        .to = g->count, .next = from->edges,
-        .begun = op->request == SW_NEEDS_BEGUN};
+    g->edges[g->edge_count++] = (edge_t){.to = g->count,
+                                         .next = from->edges,
+                                         .begun = op->request ==
+                                                  SW_NEEDS_BEGUN};
     from->edges = g->edge_count;
     g->unmet++;
     return true;
@@ -144,8 +145,12 @@ static bool add(sw_engine_t *engine, sw_rank_t *rank, const sw_vop_t *op)
     if (!sw_grow(&g->nodes, g->count, &g->room, sizeof *g->nodes))
         return no_memory(engine);
     g->nodes[g->count++] = (node_t){
-        .kind = op->kind, .flags = op->flags, .cpu = g->cpu,
-        .context = op->context, .peer = op->peer, .tag = op->tag,
+        .kind = op->kind,
+        .flags = op->flags,
+        .cpu = g->cpu,
+        .context = op->context,
+        .peer = op->peer,
+        .tag = op->tag,
         .unmet = g->unmet,
         .size = op->kind == SW_OP_COMPUTE ? (uint64_t)op->time : op->bytes};
     g->unmet = 0;
@@ -161,7 +166,8 @@ static bool read_one(sw_engine_t *engine, sw_rank_t *rank, const sw_vop_t *op)
         return needs(engine, rank, op);
     if (op->kind != SW_OP_COMPUTE && op->kind != SW_OP_SEND &&
         op->kind != SW_OP_RECV)
-        return wrong(engine, rank, "a partial order has nothing but "
+        return wrong(engine, rank,
+                     "a partial order has nothing but "
                      "computation, sends and receives");
     return add(engine, rank, op);
 }
@@ -185,22 +191,25 @@ static void look_at(sw_engine_t *engine, sw_rank_t *rank, uint32_t number,
 }
 
 static void in_line(sw_engine_t *engine, sw_rank_t *rank, uint32_t number,
-                    line_t line, sw_ps_t since, uint32_t node,
-                    sw_message_t *m, sw_ps_t now)
+                    line_t line, sw_ps_t since, uint32_t node, sw_message_t *m,
+                    sw_ps_t now)
 {
     cpu_t *cpu = &rank->graph->cpus[number];
-    sw_heap_event_t one = {
-        .time = since, .number = m ? m->number : node, .of = m,
-        .key = (uint64_t)line << 32 | (m ? m->from : 0)};
+    sw_heap_event_t one = {.time = since,
+                           .number = m ? m->number : node,
+                           .of = m,
+                           .key = (uint64_t)line << 32 | (m ? m->from : 0)};
     if (!sw_heap_push(&cpu->line[line], &one))
         engine->memory = true;
     look_at(engine, rank, number, sw_ps_max(now, cpu->free));
 }
 
-static bool context_of(sw_engine_t *engine, sw_rank_t *rank,
-                       const node_t *node, uint64_t *context)
+static bool context_of(sw_engine_t *engine, sw_rank_t *rank, const node_t *node,
+                       uint64_t *context)
 {
-    sw_vop_t op = {.kind = node->kind, .peer = node->peer, .tag = node->tag,
+    sw_vop_t op = {.kind = node->kind,
+                   .peer = node->peer,
+                   .tag = node->tag,
                    .context = node->context};
     return sw_context_address(engine, rank, &op, node->kind == SW_OP_RECV,
                               context);
@@ -265,8 +274,8 @@ static void met(sw_engine_t *engine, sw_rank_t *rank, uint32_t number,
         g->nodes[at].edge = edge->next;
         if (edge->begun != (begun || at != number))
             continue;
-        to->since = sw_ps_max(to->since, engine->model->loggopsim
-                              ? g->nodes[at].began : time);
+        to->since = sw_ps_max(
+            to->since, engine->model->loggopsim ? g->nodes[at].began : time);
         if (!--to->unmet && start(engine, rank, edge->to, time)) {
             to->above = at + 1;
             to->edge = to->edges;
@@ -376,8 +385,9 @@ static void receive(sw_engine_t *engine, sw_rank_t *rank, cpu_t *cpu,
 
 static bool is_before(const sw_heap_event_t *a, const sw_heap_event_t *b)
 {
-    return a->time != b->time ? a->time < b->time : a->key != b->key
-        ? a->key < b->key : a->number < b->number;
+    return a->time != b->time ? a->time < b->time
+           : a->key != b->key ? a->key < b->key
+                              : a->number < b->number;
 }
 
 /* The first in line that may begin; else when one may. */
@@ -387,8 +397,9 @@ static sw_heap_t *choose(const sw_engine_t *engine, const sw_graph_t *g,
     sw_heap_t *found = NULL;
     for (int line = 0; line < LINES; line++) {
         sw_heap_t *h = &cpu->line[line];
-        sw_ps_t port = line == SENDS ? g->strand.port
-                     : line == MESSAGES ? g->in : 0;
+        sw_ps_t port = line == SENDS      ? g->strand.port
+                       : line == MESSAGES ? g->in
+                                          : 0;
         if (!h->count)
             continue;
         if (engine->model->loggopsim && port > now)
@@ -424,8 +435,9 @@ static void look(sw_engine_t *engine, sw_rank_t *rank, uint32_t number,
     for (int i = 0; i < LINES; i++)
         more |= cpu->line[i].count > 0;
     if (more)
-        look_at(engine, rank, number, line ? cpu->free
-                : sw_ps_max(cpu->free, later == SW_PS_NEVER ? 0 : later));
+        look_at(engine, rank, number,
+                line ? cpu->free
+                     : sw_ps_max(cpu->free, later == SW_PS_NEVER ? 0 : later));
 }
 
 /* From outside ---------------------------------------------------------------
@@ -478,7 +490,8 @@ void sw_graph_ready_message(sw_engine_t *engine, const sw_heap_event_t *e)
     sw_message_t *m = e->of;
     sw_rank_t *rank = &engine->rank[m->to];
     uint32_t cpu = m->receive && m->receive->node
-        ? rank->graph->nodes[m->receive->node - 1].cpu : 0;
+                       ? rank->graph->nodes[m->receive->node - 1].cpu
+                       : 0;
     in_line(engine, rank, cpu, MESSAGES, m->began, 0, m, e->time);
 }
 
@@ -522,8 +535,8 @@ bool sw_graph_read(sw_engine_t *engine, sw_rank_t *rank)
     if (g->read)
         return true;
     for (;;) {
-        sw_source_state_t state = engine->source.next(
-            engine->source.of, rank->main.rank, &op);
+        sw_source_state_t state = engine->source.next(engine->source.of,
+                                                      rank->main.rank, &op);
         if (state == SW_SOURCE_LATER) {
             rank->state = SW_RANK_LATE;
             sw_agenda_late(engine, rank);

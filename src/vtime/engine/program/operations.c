@@ -47,9 +47,8 @@ static void finish(sw_engine_t *engine, sw_rank_t *rank, sw_request_t *r)
 {
     sw_ps_t until = sw_ps_max(rank->main.clock, r->complete);
     if (rank->hands > until)
-        until = rank->hands;    /* it is receiving another */
-    sw_rank_waited(rank, r->kind == SW_REQUEST_THREAD ? until : r->came,
-                   until);
+        until = rank->hands; /* it is receiving another */
+    sw_rank_waited(rank, r->kind == SW_REQUEST_THREAD ? until : r->came, until);
     if (r->kind == SW_REQUEST_COLLECTIVE) {
         engine->result.time[r->what] += until - rank->main.clock;
         spend(rank, &rank->time.collectives, until);
@@ -102,8 +101,8 @@ static bool send(sw_engine_t *engine, sw_rank_t *rank, const sw_vop_t *op)
 }
 
 /* It has had its place before. */
-static bool receive_early(sw_engine_t *engine, sw_rank_t *rank,
-                          sw_request_t *r, const sw_vop_t *op)
+static bool receive_early(sw_engine_t *engine, sw_rank_t *rank, sw_request_t *r,
+                          const sw_vop_t *op)
 {
     if (r->gone) {
         sw_request_free(engine, r);
@@ -168,33 +167,30 @@ static bool operation(sw_engine_t *engine, sw_rank_t *rank, const sw_vop_t *op)
     switch (op->kind) {
     case SW_OP_COMPUTE:
         if (op->flags)
-            spend(rank, op->flags & SW_COMPUTE_ASLEEP ? &rank->time.compute
-                                                      : &rank->time.messages,
+            spend(rank,
+                  op->flags & SW_COMPUTE_ASLEEP ? &rank->time.compute
+                                                : &rank->time.messages,
                   rank->main.clock + sw_ps_min(op->time, SW_PS_MOST));
         else
             compute(engine, rank, op->time);
         return true;
-    case SW_OP_SEND:
-        return send(engine, rank, op);
-    case SW_OP_RECV:
-        return receive(engine, rank, op);
-    case SW_OP_COLLECTIVE:
-        return collective(engine, rank, op);
+    case SW_OP_SEND: return send(engine, rank, op);
+    case SW_OP_RECV: return receive(engine, rank, op);
+    case SW_OP_COLLECTIVE: return collective(engine, rank, op);
     case SW_OP_WAIT:
         r = rank->home->threaded ? rank->taken.request
                                  : sw_request_find(engine, me, op->request);
         return !r || await(engine, rank, r, op);
     case SW_OP_DROP:
         if (rank->home->threaded)
-            return true;        /* was done as it was taken */
+            return true; /* was done as it was taken */
         r = sw_request_find(engine, me, op->request);
         if (r && (op->flags & SW_DROP_CANCELLED))
             sw_match_cancel(engine, r);
         else if (r)
             sw_request_drop(engine, r);
         return true;
-    case SW_OP_NOTHING:
-        return true;
+    case SW_OP_NOTHING: return true;
     case SW_OP_SECTION:
         if (op->bytes > SW_SECTION_MOST) {
             sw_engine_wrong(engine, me, "there is no section %llu",
@@ -203,18 +199,13 @@ static bool operation(sw_engine_t *engine, sw_rank_t *rank, const sw_vop_t *op)
         }
         sw_section_enter(engine, rank, (uint32_t)op->bytes);
         return true;
-    case SW_OP_LIST:
-        sw_question_list(engine, rank, op->request);
-        return true;
+    case SW_OP_LIST: sw_question_list(engine, rank, op->request); return true;
     case SW_OP_CLOCK:
     case SW_OP_SELECT:
     case SW_OP_PROBE:
     case SW_OP_IPROBE:
-    case SW_OP_CHOOSE:
-        return ask(engine, rank, op);
-    case SW_OP_MATCHED:
-        sw_match_told(engine, rank, op);
-        return true;
+    case SW_OP_CHOOSE: return ask(engine, rank, op);
+    case SW_OP_MATCHED: sw_match_told(engine, rank, op); return true;
     case SW_OP_THREAD:
         if (op->what == SW_THREAD_GRAPH && rank->operations == 1)
             return sw_graph_begin(engine, rank);
@@ -289,8 +280,10 @@ void sw_operations_run(sw_engine_t *engine, sw_rank_t *rank)
         if (!operation(engine, rank, &op) || engine->memory || engine->wrong)
             return;
         if (sw_unlikely(rank->main.clock > SW_PS_MOST)) {
-            sw_engine_wrong(engine, rank->main.rank, "virtual time is over: "
-                            "more than %lld ps", (long long)SW_PS_MOST);
+            sw_engine_wrong(engine, rank->main.rank,
+                            "virtual time is over: "
+                            "more than %lld ps",
+                            (long long)SW_PS_MOST);
             return;
         }
     }

@@ -78,8 +78,8 @@ static sw_rank_t *find_or_make(sw_engine_t *engine, sw_rank_t *home,
         engine->memory = true;
         return NULL;
     }
-    t->main = (sw_strand_t){.rank = home->main.rank, .main = true,
-                            .number = UINT32_MAX - number};
+    t->main = (sw_strand_t){
+        .rank = home->main.rank, .main = true, .number = UINT32_MAX - number};
     t->home = home;
     t->thread = number;
     t->look = SW_PS_NEVER;
@@ -121,11 +121,12 @@ static void promise(sw_engine_t *engine, sw_rank_t *home, const sw_vop_t *op)
         return;
     sw_queued_t *mine = push(engine, t);
     sw_request_t *r = mine ? sw_request_new(engine, SW_REQUEST_THREAD,
-                                            home->main.rank, 0) : NULL;
+                                            home->main.rank, 0)
+                           : NULL;
     if (!mine || !push(engine, other))
         return;
-    *mine = (sw_queued_t){.op = *op, .request = r,
-                          .section = home->taken_section};
+    *mine = (sw_queued_t){
+        .op = *op, .request = r, .section = home->taken_section};
     uint32_t place = other->queued - 1;
     int32_t before = op->tag;
     for (; before > 0 && place > 0; place--) {
@@ -155,8 +156,12 @@ static void take_send(sw_engine_t *engine, sw_rank_t *t, sw_queued_t *q)
     sw_message_t *m = q->message = sw_pool_take(&engine->messages);
     uint32_t from = t->main.rank, to = (uint32_t)q->op.peer;
     *m = (sw_message_t){.channel = sw_channel_find(engine, to, from, context),
-                        .from = from, .to = to, .tag = q->op.tag,
-                        .bytes = q->op.bytes, .early = true, .scale = 1};
+                        .from = from,
+                        .to = to,
+                        .tag = q->op.tag,
+                        .bytes = q->op.bytes,
+                        .early = true,
+                        .scale = 1};
     sw_match_message(engine, m);
 }
 
@@ -165,8 +170,8 @@ static void take_receive(sw_engine_t *engine, sw_rank_t *t, sw_queued_t *q)
     uint64_t context;
     if (!sw_context_address(engine, t, &q->op, true, &context))
         return;
-    sw_request_t *r = q->request = sw_request_new(
-        engine, SW_REQUEST_RECV, t->main.rank, q->op.request);
+    sw_request_t *r = q->request = sw_request_new(engine, SW_REQUEST_RECV,
+                                                  t->main.rank, q->op.request);
     r->peer = q->op.peer;
     r->tag = q->op.tag;
     r->context = context;
@@ -181,7 +186,7 @@ static void take_collective(sw_engine_t *engine, sw_rank_t *t, sw_queued_t *q)
     sw_context_t *c = sw_context_find(engine, q->op.context);
     uint32_t me = c ? sw_context_member(c, t->main.rank) : UINT32_MAX;
     if (me == UINT32_MAX)
-        return;                 /* it will be said that it is wrong */
+        return; /* it will be said that it is wrong */
     q->request = sw_request_new(engine, SW_REQUEST_COLLECTIVE, t->main.rank,
                                 q->op.request);
     q->nth = c->begun[me]++;
@@ -206,7 +211,7 @@ static void take_wait(sw_engine_t *engine, sw_rank_t *t, sw_queued_t *q)
     if (!r)
         return;
     if (r->awaited) {
-        q->request = NULL;      /* twice */
+        q->request = NULL; /* twice */
         return;
     }
     r->awaited = true;
@@ -260,35 +265,22 @@ static void take(sw_engine_t *engine, sw_rank_t *home, const sw_vop_t *op)
     sw_rank_t *t = home->current;
     void (*place)(sw_engine_t *, sw_rank_t *, sw_queued_t *) = NULL;
     switch (op->kind) {
-    case SW_OP_DROP:
-        take_drop(engine, t, op);
-        return;
-    case SW_OP_MATCHED:
-        take_matched(engine, home, op);
-        return;
-    case SW_OP_SECTION:
-        take_section(engine, home, op);
-        return;
-    case SW_OP_LIST: case SW_OP_SELECT: case SW_OP_PROBE: case SW_OP_IPROBE:
+    case SW_OP_DROP: take_drop(engine, t, op); return;
+    case SW_OP_MATCHED: take_matched(engine, home, op); return;
+    case SW_OP_SECTION: take_section(engine, home, op); return;
+    case SW_OP_LIST:
+    case SW_OP_SELECT:
+    case SW_OP_PROBE:
+    case SW_OP_IPROBE:
     case SW_OP_CHOOSE:
         sw_engine_wrong(engine, home->main.rank,
                         "it has threads, and asks what threads cannot ask");
         return;
-    case SW_OP_SEND:
-        place = take_send;
-        break;
-    case SW_OP_RECV:
-        place = take_receive;
-        break;
-    case SW_OP_COLLECTIVE:
-        place = take_collective;
-        break;
-    case SW_OP_WINDOW:
-        place = take_window;
-        break;
-    case SW_OP_WAIT:
-        place = take_wait;
-        break;
+    case SW_OP_SEND: place = take_send; break;
+    case SW_OP_RECV: place = take_receive; break;
+    case SW_OP_COLLECTIVE: place = take_collective; break;
+    case SW_OP_WINDOW: place = take_window; break;
+    case SW_OP_WAIT: place = take_wait; break;
     }
     sw_queued_t *q = push(engine, t);
     if (!q)
@@ -345,11 +337,10 @@ sw_source_state_t sw_thread_next(sw_engine_t *engine, sw_rank_t *t,
     *op = t->taken.op;
     /* A promise takes no time. What is before a thread's beginning belongs to
      * no thread. */
-    if (op->kind != SW_OP_THREAD ||
-        (op->what != PROMISE && t->operations > 0))
+    if (op->kind != SW_OP_THREAD || (op->what != PROMISE && t->operations > 0))
         sw_section_enter(engine, t, t->taken.section);
-    if (op->kind == SW_OP_WAIT || (!op->request && op->kind != SW_OP_COMPUTE &&
-                                   op->kind != SW_OP_THREAD))
+    if (op->kind == SW_OP_WAIT ||
+        (!op->request && op->kind != SW_OP_COMPUTE && op->kind != SW_OP_THREAD))
         t->began = t->main.clock;
     return SW_SOURCE_OP;
 }

@@ -26,8 +26,8 @@ void sw_question_list(sw_engine_t *engine, sw_rank_t *rank, uint32_t number)
 }
 
 /* Those that the rank waited for came at `came`. */
-static void tell(sw_engine_t *engine, sw_rank_t *rank,
-                 sw_op_answer_t *answer, sw_ps_t came)
+static void tell(sw_engine_t *engine, sw_rank_t *rank, sw_op_answer_t *answer,
+                 sw_ps_t came)
 {
     sw_ps_t until = sw_ps_max(answer->clock, rank->main.clock);
     until = sw_ps_max(until, rank->hands);
@@ -58,7 +58,9 @@ static void tell_nothing(sw_engine_t *engine, sw_rank_t *rank, sw_ps_t until)
     sw_op_answer_t answer = {
         .clock = clock,
         .until = sw_ps_max(until, rank->main.clock),
-        .which = engine->which, .peer = -1, .tag = -1,
+        .which = engine->which,
+        .peer = -1,
+        .tag = -1,
     };
     tell(engine, rank, &answer, 0);
 }
@@ -105,8 +107,10 @@ static void tell_which(sw_engine_t *engine, sw_rank_t *rank, sw_ps_t by,
                        uint32_t most)
 {
     done_t *done = malloc((rank->listed + 1) * sizeof *done);
-    uint32_t *which = rank->listed <= engine->which_room ? engine->which
-        : realloc(engine->which, rank->listed * sizeof *which);
+    uint32_t *which = rank->listed <= engine->which_room
+                          ? engine->which
+                          : realloc(engine->which,
+                                    rank->listed * sizeof *which);
     if (which && rank->listed > engine->which_room)
         engine->which_room = rank->listed;
     if (which)
@@ -116,9 +120,12 @@ static void tell_which(sw_engine_t *engine, sw_rank_t *rank, sw_ps_t by,
         free(done);
         return;
     }
-    sw_op_answer_t answer = {.until = SW_PS_NEVER, .found = true,
-                                 .which = which, .clock = by, .peer = -1,
-                                 .tag = -1};
+    sw_op_answer_t answer = {.until = SW_PS_NEVER,
+                             .found = true,
+                             .which = which,
+                             .clock = by,
+                             .peer = -1,
+                             .tag = -1};
     uint32_t n = 0;
     sw_ps_t came = 0;
     for (uint32_t i = 0; i < rank->listed; i++) {
@@ -133,7 +140,7 @@ static void tell_which(sw_engine_t *engine, sw_rank_t *rank, sw_ps_t by,
         sw_request_t *r = sw_request_find(engine, rank->main.rank,
                                           rank->list[which[i]]);
         if (r && i == 0)
-            came = r->came;     /* the first has ended the wait */
+            came = r->came; /* the first has ended the wait */
         if (r)
             sw_request_free(engine, r);
     }
@@ -168,15 +175,13 @@ static bool choose(sw_engine_t *engine, sw_rank_t *rank, sw_ps_t time)
     case SW_TEST_ALL:
         found = last <= clock;
         known = last;
-        if (known == SW_PS_NEVER)   /* not before those that are known */
+        if (known == SW_PS_NEVER) /* not before those that are known */
             for (uint32_t i = known = 0; i < rank->listed; i++) {
                 sw_ps_t at = complete(engine, rank, i);
                 known = sw_ps_max(known, at == SW_PS_NEVER ? 0 : at);
             }
         break;
-    case SW_TEST_ANY:
-        most = 1;
-        break;
+    case SW_TEST_ANY: most = 1; break;
     }
     if (clock > time &&
         !(found && rank->now.what == SW_TEST_ALL && is_alone(rank)))
@@ -184,8 +189,9 @@ static bool choose(sw_engine_t *engine, sw_rank_t *rank, sw_ps_t time)
     if (found) {
         tell_which(engine, rank, clock, most);
     } else if (rank->now.what == SW_TEST_ALL) {
-        sw_ps_t until = last < SW_PS_NEVER ? last
-            : sw_ps_max(known, bound(engine, rank));
+        sw_ps_t until = last < SW_PS_NEVER
+                            ? last
+                            : sw_ps_max(known, bound(engine, rank));
         relist(engine, rank, false);
         tell_nothing(engine, rank, until);
     } else {
@@ -200,9 +206,13 @@ static void tell_message(sw_engine_t *engine, sw_rank_t *rank,
                          const sw_message_t *m)
 {
     sw_op_answer_t answer = {
-        .clock = m->arrival, .until = SW_PS_NEVER, .found = true,
-        .which = engine->which, .peer = (int32_t)m->from,
-        .tag = m->tag, .bytes = m->bytes,
+        .clock = m->arrival,
+        .until = SW_PS_NEVER,
+        .found = true,
+        .which = engine->which,
+        .peer = (int32_t)m->from,
+        .tag = m->tag,
+        .bytes = m->bytes,
     };
     tell(engine, rank, &answer, m->began);
 }
@@ -234,9 +244,11 @@ static bool probe_named(sw_engine_t *engine, sw_rank_t *rank)
 {
     const sw_vop_t *op = &rank->now;
     sw_ps_t after = SW_PS_NEVER;
-    sw_message_t *m = op->peer == SW_OP_ANY ? NULL
-        : sw_match_first(engine, rank, op->peer, op->tag, rank->asks_in,
-                         SW_PS_NEVER, NULL, &after);
+    sw_message_t *m = op->peer == SW_OP_ANY
+                          ? NULL
+                          : sw_match_first(engine, rank, op->peer, op->tag,
+                                           rank->asks_in, SW_PS_NEVER, NULL,
+                                           &after);
     if (!m)
         return false;
     if (op->kind == SW_OP_IPROBE && m->arrival > rank->main.clock)
@@ -252,9 +264,12 @@ bool sw_question_ask(sw_engine_t *engine, sw_rank_t *rank, uint64_t context)
     sw_ps_t clock = rank->main.clock;
     rank->asks_in = context;
     if (op->kind == SW_OP_CLOCK) {
-        sw_op_answer_t answer = {.clock = clock, .until = SW_PS_NEVER,
-                                     .found = true, .which = engine->which,
-                                     .peer = -1, .tag = -1};
+        sw_op_answer_t answer = {.clock = clock,
+                                 .until = SW_PS_NEVER,
+                                 .found = true,
+                                 .which = engine->which,
+                                 .peer = -1,
+                                 .tag = -1};
         tell(engine, rank, &answer, 0);
         return true;
     }
@@ -266,8 +281,8 @@ bool sw_question_ask(sw_engine_t *engine, sw_rank_t *rank, uint64_t context)
         if (probe_named(engine, rank))
             return true;
         if (op->kind == SW_OP_IPROBE)
-            sw_agenda_event(engine, clock, SW_EVENT_DECIDE, rank->main.rank,
-                            0, rank);
+            sw_agenda_event(engine, clock, SW_EVENT_DECIDE, rank->main.rank, 0,
+                            rank);
         else
             probe(engine, rank, -1);
         return false;
@@ -290,7 +305,7 @@ bool sw_question_ask(sw_engine_t *engine, sw_rank_t *rank, uint64_t context)
         return true;
     if (op->what == SW_SELECT_SOME && !alone)
         sw_agenda_event(engine, clock, SW_EVENT_DECIDE, rank->main.rank, 0,
-                        rank);        /* see sw_receive_tests */
+                        rank); /* see sw_receive_tests */
     if (op->what > SW_SELECT_SOME)
         first = clock;
     else if (op->what == SW_SELECT_SOME && first < SW_PS_NEVER)
@@ -304,8 +319,10 @@ bool sw_question_ask(sw_engine_t *engine, sw_rank_t *rank, uint64_t context)
 void sw_question_give_up(sw_engine_t *engine, sw_rank_t *rank)
 {
     sw_op_answer_t answer = {.clock = rank->main.clock,
-                                 .until = SW_PS_NEVER, .which = engine->which,
-                                 .peer = -1, .tag = -1};
+                             .until = SW_PS_NEVER,
+                             .which = engine->which,
+                             .peer = -1,
+                             .tag = -1};
     relist(engine, rank, false);
     tell(engine, rank, &answer, 0);
     sw_agenda_ready(engine, &rank->main);

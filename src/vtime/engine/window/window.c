@@ -70,8 +70,8 @@ static sw_access_t *access_of(sw_engine_t *engine, sw_context_t *c,
                                             2 * (uint64_t)c->place);
     if (!channel->access) {
         sw_access_t *a = channel->access = sw_pool_take(&engine->accesses);
-        *a = (sw_access_t){.next = origin->accesses, .channel = channel,
-                           .origin = origin};
+        *a = (sw_access_t){
+            .next = origin->accesses, .channel = channel, .origin = origin};
         origin->accesses = a;
         channel->users++;
     }
@@ -105,8 +105,8 @@ static void look_at_flushes(sw_engine_t *engine, sw_window_of_t *origin)
         }
         all |= !r->channel && !local;
         *link = r->next;
-        sw_request_complete(engine, r, sw_ps_max(r->posted, local ? at->left
-                                                                  : at->done));
+        sw_request_complete(engine, r,
+                            sw_ps_max(r->posted, local ? at->left : at->done));
     }
     if (all && !origin->flushes)
         forget_accesses(engine, origin);
@@ -205,7 +205,8 @@ static void move(sw_engine_t *engine, sw_context_t *c, sw_rank_t *rank,
                  uint32_t me, const sw_vop_t *op)
 {
     static const sw_remote_t kinds[] = {
-        [SW_WINDOW_PUT] = SW_REMOTE_PUT, [SW_WINDOW_REDUCE] = SW_REMOTE_REDUCE,
+        [SW_WINDOW_PUT] = SW_REMOTE_PUT,
+        [SW_WINDOW_REDUCE] = SW_REMOTE_REDUCE,
         [SW_WINDOW_GET] = SW_REMOTE_ANSWER,
         [SW_WINDOW_FETCH] = SW_REMOTE_FETCH,
     };
@@ -288,12 +289,13 @@ static way_t way(sw_engine_t *engine, const sw_context_t *c, uint32_t origin,
 static sw_ps_t way_back(sw_engine_t *engine, const sw_context_t *c,
                         const sw_lock_t *lock)
 {
-    sw_ps_t all = engine->model->accesses.lock[
-        memory_of(&c->window[lock->origin])];
+    sw_ps_t all = engine->model->accesses
+                      .lock[memory_of(&c->window[lock->origin])];
     return locks_as_measured(engine, c, lock->origin, lock->target)
-        ? all - all / 2
-        : empty(engine, rank_of(c, lock->target),
-                rank_of(c, lock->origin)).latency;
+               ? all - all / 2
+               : empty(engine, rank_of(c, lock->target),
+                       rank_of(c, lock->origin))
+                     .latency;
 }
 
 /* To each of the targets an event, when the rank's request is there. */
@@ -314,12 +316,14 @@ static void to_targets(sw_engine_t *engine, sw_context_t *c, sw_rank_t *rank,
     for (uint32_t i = first; i < end; i++) {
         uint32_t to = rank_of(c, i);
         sw_lock_t *lock = sw_pool_take(&engine->locks);
-        *lock = (sw_lock_t){
-            .context = c, .target = i, .origin = me, .request = r,
-            .exclusive = op->flags & SW_WINDOW_EXCLUSIVE};
-        sw_agenda_event(engine, rank->main.clock +
-                                way(engine, c, me, i, kind).latency, kind,
-                        to, (uint64_t)from << 32 | c->window[me].begun++, lock);
+        *lock = (sw_lock_t){.context = c,
+                            .target = i,
+                            .origin = me,
+                            .request = r,
+                            .exclusive = op->flags & SW_WINDOW_EXCLUSIVE};
+        sw_agenda_event(
+            engine, rank->main.clock + way(engine, c, me, i, kind).latency,
+            kind, to, (uint64_t)from << 32 | c->window[me].begun++, lock);
     }
 }
 
@@ -333,8 +337,8 @@ static void grant(sw_engine_t *engine, sw_lock_t *lock, sw_ps_t time)
     else
         target->readers++;
     engine->seen++;
-    sw_ps_t there = way(engine, c, lock->origin, lock->target,
-                        SW_EVENT_LOCK).latency;
+    sw_ps_t there = way(engine, c, lock->origin, lock->target, SW_EVENT_LOCK)
+                        .latency;
     sw_ps_t known = time + way_back(engine, c, lock);
     /* Granted at once, it would have been as long on its way there. */
     r->came = sw_ps_max(r->came, time - there);
@@ -408,8 +412,8 @@ void sw_window_unlock(sw_engine_t *engine, const sw_heap_event_t *event)
 static sw_request_t *take_lock(sw_engine_t *engine, sw_context_t *c,
                                sw_rank_t *rank, uint32_t me, const sw_vop_t *op)
 {
-    sw_request_t *r = sw_request_new(engine, SW_REQUEST_WINDOW,
-                                     rank->main.rank, 0);
+    sw_request_t *r = sw_request_new(engine, SW_REQUEST_WINDOW, rank->main.rank,
+                                     0);
     r->what = op->what;
     r->peer = op->peer;
     r->posted = rank->main.clock;
@@ -481,28 +485,23 @@ bool sw_window_do(sw_engine_t *engine, sw_rank_t *rank, const sw_vop_t *op,
         (op->peer < 0 && moves) ||
         (op->peer >= 0 && op->what >= SW_WINDOW_PUT &&
          sw_context_member(c, (uint32_t)op->peer) == UINT32_MAX)) {
-        sw_engine_wrong(engine, rank->main.rank, "a one-sided operation on "
+        sw_engine_wrong(engine, rank->main.rank,
+                        "a one-sided operation on "
                         "context %u, which is no window of this rank's, or "
-                        "has not the target", op->context);
+                        "has not the target",
+                        op->context);
         return false;
     }
     switch (op->what) {
-    case SW_WINDOW_MAKE:
-        return make(engine, c, rank, me, op->flags);
-    case SW_WINDOW_FREE:
-        unmake(engine, rank, &c->window[me]);
-        return true;
-    case SW_WINDOW_FLUSH:
-        *wait = flush(engine, c, rank, me, op);
-        return true;
+    case SW_WINDOW_MAKE: return make(engine, c, rank, me, op->flags);
+    case SW_WINDOW_FREE: unmake(engine, rank, &c->window[me]); return true;
+    case SW_WINDOW_FLUSH: *wait = flush(engine, c, rank, me, op); return true;
     case SW_WINDOW_LOCK:
         *wait = take_lock(engine, c, rank, me, op);
         return true;
     case SW_WINDOW_UNLOCK:
         to_targets(engine, c, rank, me, op, SW_EVENT_UNLOCK, NULL);
         return true;
-    default:
-        move(engine, c, rank, me, op);
-        return true;
+    default: move(engine, c, rank, me, op); return true;
     }
 }

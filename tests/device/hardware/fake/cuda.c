@@ -16,7 +16,11 @@
 #include "../../processor.h"
 
 #define EXPORTED __attribute__((visibility("default")))
-#define OK(name, arguments) EXPORTED int name arguments { return 0; }
+#define OK(name, arguments)     \
+    EXPORTED int name arguments \
+    {                           \
+        return 0;               \
+    }
 
 enum { INVALID = 1, UNKNOWN = 400 };
 
@@ -233,7 +237,7 @@ EXPORTED int cuMemsetD8Async(at_t at, unsigned char byte, size_t n,
 
 /* Kernels --------------------------------------------------------------- */
 
-#define NAME(width, source, target, unit)                                     \
+#define NAME(width, source, target, unit) \
     "sw_move_" #width "_" #source "_" #target "_" #unit,
 static const char *const kernels[] = {
     SW_KERNELS(NAME) "probe_empty", "probe_busy", "probe_flag", "probe_turns"};
@@ -344,10 +348,10 @@ EXPORTED int cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks,
 OK(cuInit, (unsigned flags))
 OK(cuDeviceGet, (int *device, int number))
 OK(cuDeviceGetName, (char *name, int bytes, int device))
-OK(cuDevicePrimaryCtxRetain, (handle_t *context, int device))
+OK(cuDevicePrimaryCtxRetain, (handle_t * context, int device))
 OK(cuDevicePrimaryCtxGetState, (int device, unsigned *flags, int *active))
 OK(cuCtxSetCurrent, (handle_t context))
-OK(cuCtxGetCurrent, (handle_t *context))
+OK(cuCtxGetCurrent, (handle_t * context))
 OK(cuCtxGetDevice, (int *device))
 OK(cuCtxSynchronize, (void))
 EXPORTED int cuModuleLoad(handle_t *module, const char *path)
@@ -355,32 +359,32 @@ EXPORTED int cuModuleLoad(handle_t *module, const char *path)
     *module = &party;
     return 0;
 }
-OK(cuModuleLoadData, (handle_t *module, const void *image))
+OK(cuModuleLoadData, (handle_t * module, const void *image))
 OK(cuModuleUnload, (handle_t module))
-OK(cuMemAllocManaged, (at_t *at, size_t bytes, unsigned flags))
-OK(cuMemAllocAsync, (at_t *at, size_t bytes, handle_t stream))
+OK(cuMemAllocManaged, (at_t * at, size_t bytes, unsigned flags))
+OK(cuMemAllocAsync, (at_t * at, size_t bytes, handle_t stream))
 OK(cuMemFreeAsync, (at_t at, handle_t stream))
 OK(cuMemFreeHost, (void *at))
 OK(cuMemHostRegister_v2, (void *at, size_t bytes, unsigned flags))
 OK(cuMemHostUnregister, (void *at))
-OK(cuStreamCreate, (handle_t *stream, unsigned flags))
+OK(cuStreamCreate, (handle_t * stream, unsigned flags))
 OK(cuStreamQuery, (handle_t stream))
 OK(cuStreamWaitEvent, (handle_t stream, handle_t event, unsigned flags))
 OK(cuEventQuery, (handle_t event))
 OK(cuEventSynchronize, (handle_t event))
 OK(cuEventDestroy_v2, (handle_t event))
 OK(cuPointerSetAttribute, (const void *value, int attribute, at_t at))
-OK(cuIpcGetEventHandle, (ipc_t *h, handle_t event))
+OK(cuIpcGetEventHandle, (ipc_t * h, handle_t event))
 EXPORTED int cuIpcOpenEventHandle(handle_t *event, ipc_t h)
 {
     return cuEventCreate(event, 0);
 }
-OK(cuMemGetAllocationGranularity, (size_t *bytes, const allocation_t *a,
-                                   int option))
-OK(cuMemCreate, (uint64_t *piece, size_t bytes, const allocation_t *a,
-                 uint64_t flags))
-OK(cuMemAddressReserve, (at_t *at, size_t bytes, size_t alignment, at_t wish,
-                         uint64_t flags))
-OK(cuMemMap, (at_t at, size_t bytes, size_t offset, uint64_t piece,
-              uint64_t flags))
+OK(cuMemGetAllocationGranularity,
+   (size_t *bytes, const allocation_t *a, int option))
+OK(cuMemCreate,
+   (uint64_t *piece, size_t bytes, const allocation_t *a, uint64_t flags))
+OK(cuMemAddressReserve,
+   (at_t * at, size_t bytes, size_t alignment, at_t wish, uint64_t flags))
+OK(cuMemMap,
+   (at_t at, size_t bytes, size_t offset, uint64_t piece, uint64_t flags))
 OK(cuMemSetAccess, (at_t at, size_t bytes, const access_t *a, size_t n))
