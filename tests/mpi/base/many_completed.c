@@ -4,7 +4,7 @@
  *
  *   many_completed KIND CALL REQUESTS
  *
- *   KIND   receives, sends, persistent, collectives, others (the MPI's own), all
+ *   KIND   receives, sends, persistent, collectives, all, or others (the MPI's)
  *   CALL   waitany, testany, waitsome, testsome, waitall, testall
  */
 #include "mpi/test.h"

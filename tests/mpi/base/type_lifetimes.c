@@ -15,8 +15,8 @@
  * attributes   LOG.RANK gets every call of a callback, in order: it must be
  *              the same with and without Straightway. Types are freed after
  *              their messages or, under_way, before.
- * again        One type is sent again and again, both ways, by synchronous sends:
- *              no sender copies aside for a late receiver then.
+ * again        One type is sent again and again, both ways, by synchronous
+ *              sends: no sender copies aside for a late receiver then.
  * cycles       Types are made, committed, used and freed: the resident memory
  *              at the end is what it was after the first tenth of them, give
  *              or take some bytes a cycle.

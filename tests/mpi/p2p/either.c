@@ -2,15 +2,16 @@
  * either.c - receives from any source where some ranks share a node with the
  * receiver and others do not.
  *
- *   either order SEED ROUNDS    random receives, messages and modes: MPI's order
+ *   either order SEED ROUNDS    random receives, messages and modes, in MPI's
+ *                               order
  *   either away                 synchronous messages to a rank whose program
  *                               stays in a call of the MPI's
  *   either decided SEED ROUNDS  the same with several messages a rank: none of
  *                               the next round overtakes a synchronous one
- *   either away-ends            synchronous ones whose communicator is freed, and
- *                               receives that are persistent, cut or cancelled
- *   either many N               so many synchronous ones of a rank, and so many of
- *                               which the last is, to a rank that is away
+ *   either away-ends            synchronous ones whose communicator is freed,
+ *                               and receives: persistent, cut or cancelled
+ *   either many N               so many synchronous ones of a rank, and so many
+ *                               of which the last is, to a rank that is away
  *   either ends                 cancelled, freed, persistent, truncated
  *
  * At least three ranks. Rank 0 receives.
