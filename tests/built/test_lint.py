@@ -1,4 +1,5 @@
-"""ruff finds nothing in our Python, by the rules of pyproject.toml."""
+"""ruff finds nothing in our Python, by the rules of pyproject.toml, and C has
+the layout of .clang-format."""
 import pathlib
 import subprocess
 import sys
@@ -45,3 +46,39 @@ def test_what_the_house_allows_passes(tmp_path):
     (tmp_path / "fine.py").write_text("print(dict(a=1))\n")
     done = ruff(tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def clang_format(*words):
+    program = pathlib.Path(sys.executable).parent / "clang-format"
+    return subprocess.run([program, *words], cwd=ROOT, text=True,
+                          capture_output=True)
+
+
+def c_files():
+    return sorted(path for folder in [*FOLDERS, "include"]
+                  for path in (ROOT / folder).rglob("*.*")
+                  if path.suffix in (".c", ".h", ".cc", ".cpp", ".cu"))
+
+
+def test_c_has_the_layout_of_the_house():
+    files = c_files()
+    assert len(files) > 1000
+    done = clang_format("--dry-run", "-Werror", "--ferror-limit=1", *files)
+    assert done.returncode == 0, done.stderr
+
+
+def test_another_layout_is_found_and_named(tmp_path):
+    (tmp_path / ".clang-format").write_text(
+        (ROOT / ".clang-format").read_text())
+    (tmp_path / "fault.c").write_text("int f(void) { return 1; }\n")
+    done = clang_format("--dry-run", "-Werror", tmp_path / "fault.c")
+    assert done.returncode == 1
+    assert "fault.c:1:" in done.stderr, done.stderr
+
+
+def test_no_line_of_c_is_longer_than_the_house_allows():
+    long = [f"{path.relative_to(ROOT)}:{number}"
+            for path in c_files()
+            for number, line in enumerate(path.read_text().split("\n"), 1)
+            if len(line) > 80]
+    assert not long, long
