@@ -3,6 +3,7 @@
  */
 #include "moving.h"
 
+#include "mpi/base/reach.h"
 #include "node/base/settings.h"
 
 #include <stdlib.h>
@@ -113,6 +114,14 @@ static void rows(const sw_buffer_t *b, const sw_half_t *p, int n,
     set(to, (size_t)p->count * p->type->size, gaps ? data : NULL);
 }
 
+/* Rows of a dense type are the user's memory: most calls of most programs need
+ * no buffer beside it, and nothing at the end. */
+static inline bool is_plain(const sw_half_t *p)
+{
+    return p->form == SW_HALF_ROWS && p->type->dense &&
+           !(p->count && sw_out_of_reach(p->buffer, p->type));
+}
+
 /* `copy`: what is sent is copied first. */
 static void send_side(sw_moving_side_t *x, const sw_half_t *p, int n, bool copy,
                       MPI_Comm comm, room_t room, sw_coll_move_t *to)
@@ -156,7 +165,7 @@ static void send_own(sw_moving_t *v, const sw_half_t *in, int me, MPI_Comm comm,
         sw_pack(sw_buffer_element(in->buffer, sw_counts_at(in->displs, me),
                                   in->type),
                 sw_counts_at(in->counts, me), in->type, v->own.at, comm);
-    else if (!sw_half_is_list(in) && v->to.one.temporary)
+    else if (v->to.form == SW_HALF_ROWS && v->to.one.temporary)
         sw_pack(sw_buffer_element(in->buffer, me * in->count, in->type),
                 in->count, in->type, v->own.at, comm);
 }
@@ -192,21 +201,26 @@ void sw_moving_begin(sw_moving_t *v, sw_coll_call_t *k, MPI_Comm comm,
     int n = k->c->n;
     bool copy = copies(m, k->id);
     void *room = room_for(v, k);
-    v->from.form = m->out.form;
-    v->to.form = m->in.form;
+    bool plain_in = is_plain(&m->in), plain_out = !copy && is_plain(&m->out);
+    v->from.form = plain_out ? SW_HALF_NONE : m->out.form;
+    v->to.form = plain_in ? SW_HALF_NONE : m->in.form;
     to->id = k->id;
     to->root = m->root;
     to->in_place = m->in_place && !copy;
-    to->send = to->recv = NULL;
-    set(&to->sends, 0, NULL);
-    set(&to->recvs, 0, NULL);
-    if (m->in.form != SW_HALF_NONE)
+    to->recv = plain_in ? m->in.buffer : NULL;
+    set(&to->recvs, plain_in ? (size_t)m->in.count * m->in.type->size : 0,
+        NULL);
+    to->send = plain_out ? m->out.buffer : NULL;
+    set(&to->sends, plain_out ? (size_t)m->out.count * m->out.type->size : 0,
+        NULL);
+    if (v->to.form != SW_HALF_NONE)
         recv_side(&v->to, &m->in, collects(k->id) ? n : 1, comm,
                   room_of(room, n, 0), to);
-    if (m->out.form != SW_HALF_NONE)
+    if (v->from.form != SW_HALF_NONE)
         send_side(&v->from, &m->out, deals(k->id) ? n : 1, copy, comm,
                   room_of(room, n, 1), to);
-    else if (m->in_place && m->in.form != SW_HALF_NONE)
+    else if (m->in_place && m->out.form == SW_HALF_NONE &&
+             m->in.form != SW_HALF_NONE)
         send_own(v, &m->in, k->c->me, comm, to);
 }
 
