@@ -31,18 +31,18 @@ typedef enum {
 } sw_bench_windows_t;
 
 typedef struct {
-    const char *ops;             /* collectives: comma-separated names */
-    const char *overlap;         /* or else nonblocking ones: the same */
-    const char *onesided;        /* or else one-sided ones: the same */
-    const char *patterns;        /* or else pingpong: the same */
-    const char *kernels;         /* or else datatypes: the same */
-    const char *items;           /* or else profile: the same */
-    const char *placement;       /* or else placement.c: a file with one
-                                     * value of JSON that describes the
-                                     * node, or - */
-    size_t size[SW_BENCH_SIZES]; /* bytes per rank, per message; for
-                                     * datatypes the least and the most,
-                                     * for profile none */
+    const char *ops;      /* collectives: comma-separated names */
+    const char *overlap;  /* or else nonblocking ones: the same */
+    const char *onesided; /* or else one-sided ones: the same */
+    const char *patterns; /* or else pingpong: the same */
+    const char *kernels;  /* or else datatypes: the same */
+    const char *items;    /* or else profile: the same */
+    /* or else placement.c: a file with one value of JSON that describes the
+     * node, or - */
+    const char *placement;
+    /* bytes per rank, per message; for datatypes the least and the most, for
+     * profile none */
+    size_t size[SW_BENCH_SIZES];
     int size_count;
     double seconds;            /* budget of one cell */
     const char *out;           /* file for rank 0's lines of JSON */
@@ -55,10 +55,10 @@ typedef struct {
     size_t swept;
 
     /* Of collectives alone. */
-    bool each_way; /* over nodes, leaders and lanes forced,
-                                     * too (mpi/base/span_way.h) */
-    int run;       /* doubles in a row, with gaps as long
-                                     * between the rows; 0: no gaps */
+    /* over nodes, leaders and lanes forced, too (mpi/base/span_way.h) */
+    bool each_way;
+    /* doubles in a row, with gaps as long between the rows; 0: no gaps */
+    int run;
 
     /* Of nonblocking collectives alone. */
     int tests; /* calls of MPI_Test in a computation */
@@ -69,9 +69,9 @@ typedef struct {
     /* Of pingpong alone. */
     const char *protocols; /* one column for each: ladder.h */
     int window;            /* messages under way at once */
-    size_t offset[2];      /* of messages sent and received, from
-                                     * the start of a page */
-    size_t cold;           /* bytes to walk through; 0: warm */
+    /* of messages sent and received, from the start of a page */
+    size_t offset[2];
+    size_t cold; /* bytes to walk through; 0: warm */
     sw_bench_memory_t memory;
 
     /* Of datatypes alone. */

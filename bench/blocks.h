@@ -30,8 +30,9 @@ typedef enum {
     SW_ALLGATHERED,     /* every rank: block 0 of every rank */
     SW_TRANSPOSED,      /* every rank: its block of every rank */
     SW_FROM_NEIGHBOURS, /* every rank: block 0 of each neighbour */
-    SW_MADE_FOR_ME,     /* every rank: a block of each neighbour, of the same
-                           dimension: which of the two, hosts differ in */
+    /* every rank: a block of each neighbour, of the same dimension: which of
+     * the two, hosts differ in */
+    SW_MADE_FOR_ME,
     SW_SUM_AT_ROOT,
     SW_SUM,
     SW_SUM_OF_MINE,

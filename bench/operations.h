@@ -15,8 +15,8 @@ typedef struct {
     sw_result_t result;
     int (*call)(void);
     int (*start)(MPI_Request *request);
-    int (*bind)(MPI_Request *request); /* the persistent form; the host
-                                             * may lack it */
+    /* the persistent form; the host may lack it */
+    int (*bind)(MPI_Request *request);
 } sw_operation_t;
 
 extern const sw_operation_t sw_operations[];

@@ -34,9 +34,8 @@
 #include <stdlib.h>
 
 #define SHORTEST_BATCH 50e-6 /* seconds of pure time in a batch */
-#define PURE_SHARE \
-    0.2 /* of a cell's seconds, at most one try
-                                     * more */
+/* of a cell's seconds, at most one try more */
+#define PURE_SHARE 0.2
 enum { MOST_CALLS = 64, PURE_TRIES = 32, PURE_SAMPLES = 9 };
 
 /* The forms -------------------------------------------------------------- */

@@ -193,8 +193,8 @@ static void put_samples(const char *name, const double *samples, int n,
 typedef struct {
     int way, calls;
     bool right;
-    double bytes; /* of a call, sent between nodes; < 0: not
-                                 * known */
+    /* of a call, sent between nodes; < 0: not known */
+    double bytes;
     double *samples;
 } trial_t;
 

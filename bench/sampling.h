@@ -45,9 +45,9 @@ typedef struct sw_cell sw_cell_t;
 struct sw_cell {
     const char *name;
     size_t size;
-    const void *what;              /* the owner's own */
-    const sw_sampling_way_t *ways; /* NULL: one for each mode, of the same
-                                     * number */
+    const void *what; /* the owner's own */
+    /* NULL: one for each mode, of the same number */
+    const sw_sampling_way_t *ways;
     int way_count;
 
     /* An MPI error, or 0. An owner that times a part only sets *seconds. */

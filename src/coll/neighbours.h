@@ -22,8 +22,9 @@ typedef struct {
     int *out, *in; /* [outs], [ins]: members, or SW_NOBODY */
     int readers;
     int *reader; /* [outs]: the others in `out`, each once */
-    int first;   /* the edge to receive on first, so that not
-                               all begin with the same member */
+    /* the edge to receive on first, so that not all begin with the same
+     * member */
+    int first;
 } sw_neighbours_t;
 
 /* Fills in the rest, once the lists of member `me` are there. */

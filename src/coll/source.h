@@ -7,8 +7,8 @@
 #include "sequence.h"
 
 typedef struct {
-    const char *at;                 /* readable here, or NULL: one of these, or
-                                   by CMA */
+    /* readable here, or NULL: one of these, or by CMA */
+    const char *at;
     const sw_shown_t *shown;        /* valid until this reader is done */
     const struct sw_packed *packed; /* from data[before] on */
     uint64_t before;

@@ -37,18 +37,20 @@ typedef struct {
 } sw_introduction_t;
 
 typedef struct {
-    int n, me;          /* a member's number is its rank */
-    bool arena;         /* every member maps every member's arena */
-    bool cma;           /* every member can read every member by CMA */
-    bool crowded;       /* the leader counts more ranks than cores */
-    bool helped;        /* every member has a helper thread */
-    _Atomic int holds;  /* references */
-    size_t stage_max;   /* largest payload that a sequence stages */
-    size_t eager;       /* payloads of rooted collectives up to this
-                               are copied, at most stage_max */
-    size_t eager_all;   /* likewise where all wait for all */
-    size_t slice;       /* vectors from this on are reduced in slices:
-                               the leader's setting, at most stage_max + 1 */
+    int n, me;         /* a member's number is its rank */
+    bool arena;        /* every member maps every member's arena */
+    bool cma;          /* every member can read every member by CMA */
+    bool crowded;      /* the leader counts more ranks than cores */
+    bool helped;       /* every member has a helper thread */
+    _Atomic int holds; /* references */
+    size_t stage_max;  /* largest payload that a sequence stages */
+    /* payloads of rooted collectives up to this are copied, at most
+     * stage_max */
+    size_t eager;
+    size_t eager_all; /* likewise where all wait for all */
+    /* vectors from this on are reduced in slices: the leader's setting, at most
+     * stage_max + 1 */
+    size_t slice;
     sw_peer_t **peer;   /* [n] */
     sw_tree_t *tree;    /* follows the machine; NULL up to SW_FLAT */
     sw_tree_t *ordered; /* contiguous ranks, for non-commutative ops */

@@ -39,11 +39,11 @@ typedef struct sw_early {
     sw_queued_t queued[4]; /* one for each pattern that it matches */
     sw_envelope_t envelope;
     struct sw_early *after; /* spare, or held up */
-    void *proxy;            /* held up: the room above has asked for an
-                                 * empty message that stands for it with the
-                                 * other matcher; what it notes of that */
-    bool proxied;           /* that message is with the other matcher */
-    bool unproxied;         /* there can be none */
+    /* held up: the room above has asked for an empty message that stands for it
+     * with the other matcher; what it notes of that */
+    void *proxy;
+    bool proxied;   /* that message is with the other matcher */
+    bool unproxied; /* there can be none */
     char payload[];
 } sw_early_t;
 

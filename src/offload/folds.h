@@ -16,8 +16,8 @@
 
 typedef struct {
     sw_schedule_t schedule;
-    sw_coll_fold_t args; /* the caller fills them in; they last as
-                                   long as the schedule */
+    /* the caller fills them in; they last as long as the schedule */
+    sw_coll_fold_t args;
     bool small;
     bool present; /* all members' rows have been seen */
     bool waiting; /* for anything at all */

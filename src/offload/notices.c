@@ -30,9 +30,10 @@ typedef struct {
 
 typedef struct {
     uint64_t name;
-    uint64_t offset;         /* of this: its place (room.h) */
-    uint64_t stack;          /* of those that all have left: how far behind
-                                 * the beginning of what this block lies in */
+    uint64_t offset; /* of this: its place (room.h) */
+    /* of those that all have left: how far behind the beginning of what this
+     * block lies in */
+    uint64_t stack;
     uint64_t below;          /* on that stack */
     void *raw;               /* as allocated: no pair begins there */
     _Atomic int32_t members; /* that have not left */

@@ -22,8 +22,8 @@
 
 typedef struct {
     sw_schedule_t schedule;
-    sw_coll_move_t args;  /* the caller fills them in; they last as
-                                   long as the schedule */
+    /* the caller fills them in; they last as long as the schedule */
+    sw_coll_move_t args;
     bool deals, collects; /* a block for each; a place for each */
     bool sends, receives;
     bool lent;             /* others read this member's memory */

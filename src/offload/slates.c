@@ -125,8 +125,8 @@ bool sw_slates_find(sw_slates_t *s)
 
 void sw_slates_close(sw_slates_t *s)
 {
-    if (s->block) /* not, if a member died before it was found,
-                                   or there is none */
+    /* not, if a member died before it was found, or there is none */
+    if (s->block)
         sw_notice_leave(s->block);
     sw_team_drop(s->team);
     free((void *)s->known);

@@ -93,8 +93,8 @@ typedef struct {
 typedef struct {
     sw_team_t *team;
     int n, me;
-    unsigned depth; /* a power of two, 1 << shift: the others learn
-                                   it with the block */
+    /* a power of two, 1 << shift: the others learn it with the block */
+    unsigned depth;
     unsigned shift;
     unsigned words; /* of claims, and of ticks, in a row */
     size_t row_bytes, area;

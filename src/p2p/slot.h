@@ -72,11 +72,11 @@ typedef struct {
     /* The sender's own. */
     void *aside;      /* the copy, to be freed */
     sw_layout_t *how; /* the layout that is shown */
-    uint64_t since;   /* when its receiver was last known to be
-                                 * busy, ns */
-    uint64_t seen;    /* messages taken from us by then */
-    uint64_t offset;  /* of the slot in the segment */
-    uint64_t next;    /* free or orphaned slots: a list */
+    /* when its receiver was last known to be busy, ns */
+    uint64_t since;
+    uint64_t seen;   /* messages taken from us by then */
+    uint64_t offset; /* of the slot in the segment */
+    uint64_t next;   /* free or orphaned slots: a list */
 } sw_slot_t;
 
 _Static_assert(offsetof(sw_slot_t, shown) == SW_LINE, "a taker's line");

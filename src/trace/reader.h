@@ -28,10 +28,10 @@ typedef struct {
     int64_t peer, tag;
     uint64_t number;
     uint64_t request;
-    uint64_t bytes;                /* of sends: and 1; 0: the call's amount */
-    uint64_t communicator;         /* index into the rank's list */
-    uint64_t size, sent, received; /* of means, of which `number` is the
-                                     * collective, `peer` its root */
+    uint64_t bytes;        /* of sends: and 1; 0: the call's amount */
+    uint64_t communicator; /* index into the rank's list */
+    /* of means, of which `number` is the collective, `peer` its root */
+    uint64_t size, sent, received;
     /* Of target, `number` is the window, and `tag` has the flags. */
 } sw_trace_note_t;
 

@@ -20,9 +20,9 @@
 static _Alignas(
     SW_PAIR) char memory[sizeof(sw_pipe_lines_t) + CELLS_MOST * SW_LINE];
 static uint32_t cells;
-static bool absent; /* the receiver goes away at times; else the
-                                 * sender waits for it at times */
-static bool calm;   /* the sender asks before each message */
+/* the receiver goes away at times; else the sender waits for it at times */
+static bool absent;
+static bool calm; /* the sender asks before each message */
 static _Atomic uint64_t received;
 static _Atomic uint64_t chained;
 

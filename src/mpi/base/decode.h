@@ -13,10 +13,10 @@
 
 /* Where hosts may see more in a type than its layout, or less. */
 typedef struct {
-    bool vague; /* MPI_PACKED is in it, which can be anything, or a
-                             * type that hosts do not copy bit by bit: of a
-                             * long double's 16 bytes, ten */
-    bool odd;   /* some hosts are known to misplace such types */
+    /* MPI_PACKED is in it, which can be anything, or a type that hosts do not
+     * copy bit by bit: of a long double's 16 bytes, ten */
+    bool vague;
+    bool odd; /* some hosts are known to misplace such types */
 } sw_doubts_t;
 
 /* The layout, to be freed by free(); NULL: not understood, no memory, or too

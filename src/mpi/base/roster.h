@@ -44,18 +44,21 @@ typedef struct {
 } sw_place_t;
 
 typedef struct {
-    MPI_Comm comm;   /* of the node's ranks, hidden from the program;
-                           MPI_COMM_NULL: the host names no node */
+    /* of the node's ranks, hidden from the program; MPI_COMM_NULL: the host
+     * names no node */
+    MPI_Comm comm;
     int places;      /* 0: no handshake */
     int place;       /* of this rank */
     int ranks, rank; /* in MPI_COMM_WORLD */
-    int first, run;  /* the rank at place 0, and how many places from
-                           there on have consecutive ranks */
-    int node;        /* the first rank in MPI_COMM_WORLD on this node, or
-                           on this rank's virtual one */
-    int level;       /* MPI_THREAD_* */
-    bool spawned;    /* by another job's MPI_Comm_spawn */
-    sw_place_t *at;  /* [places] */
+    /* the rank at place 0, and how many places from there on have consecutive
+     * ranks */
+    int first, run;
+    /* the first rank in MPI_COMM_WORLD on this node, or on this rank's virtual
+     * one */
+    int node;
+    int level;      /* MPI_THREAD_* */
+    bool spawned;   /* by another job's MPI_Comm_spawn */
+    sw_place_t *at; /* [places] */
 } sw_roster_t;
 
 extern sw_roster_t sw_roster __attribute__((visibility("hidden")));

@@ -31,23 +31,23 @@ typedef struct {
     uint64_t collectives;    /* begun so far */
     uint64_t windows;        /* made so far */
     const sw_members_t *own; /* the own group; NULL: not known */
-    const int *world;        /* ranks in MPI_COMM_WORLD of those that
-                                 * messages go to (the remote group); NULL:
-                                 * not known */
-    int n, me;               /* own group */
-    int targets;             /* messages go to these: n, or remote size */
-    int away;                /* of these, on other nodes: how many, and
-                                 * the first and the last of them */
+    /* ranks in MPI_COMM_WORLD of those that messages go to (the remote group);
+     * NULL: not known */
+    const int *world;
+    int n, me;   /* own group */
+    int targets; /* messages go to these: n, or remote size */
+    /* of these, on other nodes: how many, and the first and the last of them */
+    int away;
     int first_away, last_away;
     bool inter;
-    uint16_t number;        /* in the catalogue */
-    int outs, ins;          /* neighbours; -1: not asked yet */
-    int *in;                /* [ins] the members received from, and
-                                 * behind them [outs] those sent to */
-    int64_t context, aside; /* numbers in virtual time (mpi/virtual/);
-                                 * -1: not told yet */
-    bool second;            /* of two groups there, the own one is the
-                                 * second */
+    uint16_t number; /* in the catalogue */
+    int outs, ins;   /* neighbours; -1: not asked yet */
+    /* [ins] the members received from, and behind them [outs] those sent to */
+    int *in;
+    /* numbers in virtual time (mpi/virtual/); -1: not told yet */
+    int64_t context, aside;
+    /* of two groups there, the own one is the second */
+    bool second;
 } sw_known_comm_t;
 
 /* A part of the communicator's state, for as long as that lasts. */

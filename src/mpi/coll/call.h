@@ -49,9 +49,9 @@ typedef struct sw_coll_call {
     };
     int result;         /* what the procedure is to return */
     sw_reason_t reason; /* why the host serves */
-    size_t used;        /* of sw_blocking_t's bytes; of another call
-                                 * all */
-    sw_scratch_t room;  /* what does not fit in there */
+    /* of sw_blocking_t's bytes; of another call all */
+    size_t used;
+    sw_scratch_t room; /* what does not fit in there */
 } sw_coll_call_t;
 
 /* A blocking call, and room for what describes its arguments. */

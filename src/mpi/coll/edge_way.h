@@ -20,8 +20,8 @@
 
 typedef struct {
     bool asked;
-    _Atomic(int *) index; /* [ins]; NULL, once asked: not known yet,
-                                   or no use */
+    /* [ins]; NULL, once asked: not known yet, or no use */
+    _Atomic(int *) index;
     struct sw_exchange *_Atomic exchange; /* a nonblocking one goes on */
 } sw_edge_way_t;
 

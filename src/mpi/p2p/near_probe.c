@@ -14,8 +14,8 @@
 
 typedef struct message {
     MPI_Message handle;
-    MPI_Request sent; /* the stand-in; some hosts complete it when it
-                                 * is received */
+    /* the stand-in; some hosts complete it when it is received */
+    MPI_Request sent;
     sw_early_t *early;
     sw_comm_t *comm; /* held */
     struct message *next;

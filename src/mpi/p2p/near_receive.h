@@ -20,9 +20,9 @@ typedef struct {
     int source, tag, error; /* error: an MPI error class, or 0 */
     size_t bytes;           /* that were received */
     char *block;            /* the host unpacks it, sw_near_received */
-    void **into;            /* of straightway_itake: the program's
-                                 * pointer to the buffer; or NULL */
-    void *parcel;           /* ... that has come in the buffer's stead */
+    /* of straightway_itake: the program's pointer to the buffer; or NULL */
+    void **into;
+    void *parcel; /* ... that has come in the buffer's stead */
     bool cancelled;
 } sw_near_receive_t;
 

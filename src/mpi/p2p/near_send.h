@@ -16,8 +16,8 @@ typedef enum {
     SW_SEND_STANDARD,
     SW_SEND_SYNCHRONOUS, /* complete only when a receive has met it */
     SW_SEND_BUFFERED,    /* complete at once */
-    SW_SEND_READY,       /* standard, and a receive is there: of the
-                                   host's */
+    /* standard, and a receive is there: of the host's */
+    SW_SEND_READY,
 } sw_send_mode_t;
 
 typedef struct sw_near_send {
@@ -39,11 +39,12 @@ typedef struct sw_near_send {
     uint64_t wanted, at;         /* so many bytes, and so many are sent */
     struct sw_near_send *behind; /* among those that are pulled */
     unsigned turns;
-    _Atomic bool done; /* the buffer is the program's again, and a
-                                 * synchronous one has met its receive */
-    bool detached;     /* frees itself: its program has forgotten it */
-    struct sw_near_send *after, *before; /* in a queue, or among those
-                                             * under way; NULL: in none */
+    /* the buffer is the program's again, and a synchronous one has met its
+     * receive */
+    _Atomic bool done;
+    bool detached; /* frees itself: its program has forgotten it */
+    /* in a queue, or among those under way; NULL: in none */
+    struct sw_near_send *after, *before;
     struct sw_near_send **list;
 } sw_near_send_t;
 

@@ -12,10 +12,10 @@ typedef struct {
     char *at; /* the first one */
     int64_t count;
     const sw_datatype_t *type;
-    size_t bytes;         /* of data */
-    const sw_peer_t *far; /* else NULL: `at` is an address of this
-                                 * process; see far.h */
-    size_t before, span;  /* from the lowest byte to `at`, and in all */
+    size_t bytes; /* of data */
+    /* else NULL: `at` is an address of this process; see far.h */
+    const sw_peer_t *far;
+    size_t before, span; /* from the lowest byte to `at`, and in all */
 } sw_access_t;
 
 /* Find them. False: the host is to judge (a wrong rank, datatype or count, no

@@ -53,10 +53,10 @@ typedef struct {
     uint64_t bytes;
     int64_t unit; /* of displacements */
     const sw_peer_t *peer;
-    sw_regions_t *regions; /* of a dynamic window, whose `base` is 0; else
-                                 * NULL */
-    _Atomic int where;     /* its memory is (places.h) */
-    uint64_t away;         /* of its memory, as it reaches it itself */
+    /* of a dynamic window, whose `base` is 0; else NULL */
+    sw_regions_t *regions;
+    _Atomic int where; /* its memory is (places.h) */
+    uint64_t away;     /* of its memory, as it reaches it itself */
     _Atomic int access;
 } sw_win_target_t;
 

@@ -28,8 +28,8 @@ typedef struct {
     int *listed;      /* [n] their places, as the engine counts */
     int active;       /* works under way */
     int done;         /* of them, those of no more interest */
-    bool strangers;   /* requests that are not known, or may be
-                                 * cancelled: the host decides */
+    /* requests that are not known, or may be cancelled: the host decides */
+    bool strangers;
     sw_work_t *few[SW_SET_FEW];
     int few_listed[SW_SET_FEW];
     void *many;

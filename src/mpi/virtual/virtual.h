@@ -313,20 +313,20 @@ typedef struct sw_work {
     uint64_t handle;
     uint32_t thread; /* whose it is */
     sw_known_comm_t *comm;
-    sw_vop_t op;      /* as it is put; `request` is its number */
-    uint32_t *others; /* numbers of more operations that the host
-                                 * completes together with it */
+    sw_vop_t op; /* as it is put; `request` is its number */
+    /* numbers of more operations that the host completes together with it */
+    uint32_t *others;
     uint32_t other_count;
     bool persistent, active;
     bool wild;      /* a receive that the host matches */
     bool told;      /* ... and the engine knows what it got */
     bool cancelled; /* asked for */
     bool done;      /* the engine has nothing to say (any more) */
-    bool idle;      /* a persistent send that the host has not
-                                 * started: see detach.c */
-    bool taken;     /* by a call that completes requests */
-    bool apart;     /* a persistent collective, or a message in
-                                 * parts: see set.c */
+    /* a persistent send that the host has not started: see detach.c */
+    bool idle;
+    bool taken; /* by a call that completes requests */
+    /* a persistent collective, or a message in parts: see set.c */
+    bool apart;
     struct {
         const void *buffer;
         int64_t count;
@@ -338,8 +338,8 @@ typedef struct sw_work {
     struct {
         MPI_Comm comm, parent;
         uint64_t id; /* known_comm.h */
-    } makes;         /* a communicator (MPI_Comm_idup); or
-                                 * MPI_COMM_NULL */
+        /* a communicator (MPI_Comm_idup); or MPI_COMM_NULL */
+    } makes;
     sw_vop_t *parts; /* of a persistent one of several operations */
     uint32_t part_count;
 } sw_work_t;

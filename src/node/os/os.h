@@ -22,14 +22,15 @@
 
 /* The services that can be refused, in the order of sw_os_door_names. */
 typedef enum {
-    SW_DOOR_MEMFD,    /* memfd_create */
-    SW_DOOR_MAP,      /* mmap of shared memory */
-    SW_DOOR_PEERFD,   /* opening /proc/PID/fd/N of another process */
-    SW_DOOR_CMA,      /* process_vm_readv, process_vm_writev */
-    SW_DOOR_FUTEX,    /* futex wait and wake: wait sleeps its timeout
-                           out, wake does nothing (a lost wake-up) */
-    SW_DOOR_HUGE,     /* MADV_HUGEPAGE, MADV_POPULATE_WRITE, and
-                           MADV_COLLAPSE */
+    SW_DOOR_MEMFD,  /* memfd_create */
+    SW_DOOR_MAP,    /* mmap of shared memory */
+    SW_DOOR_PEERFD, /* opening /proc/PID/fd/N of another process */
+    SW_DOOR_CMA,    /* process_vm_readv, process_vm_writev */
+    /* futex wait and wake: wait sleeps its timeout out, wake does nothing (a
+     * lost wake-up) */
+    SW_DOOR_FUTEX,
+    /* MADV_HUGEPAGE, MADV_POPULATE_WRITE, and MADV_COLLAPSE */
+    SW_DOOR_HUGE,
     SW_DOOR_PUNCH,    /* hole punching */
     SW_DOOR_TOPOLOGY, /* the machine's tables in /sys */
     SW_DOOR_THREAD,   /* a thread of our own */

@@ -21,9 +21,10 @@ typedef union {
     struct {
         uint64_t procedure;
         uint64_t calls, errors, time;
-        double waiting;          /* of `time`, where that is known */
-        uint64_t unknown;        /* of `time`: no call of it was looked
-                                     * at, nor of the rank's procedure */
+        double waiting; /* of `time`, where that is known */
+        /* of `time`: no call of it was looked at, nor of the rank's
+         * procedure */
+        uint64_t unknown;
         uint64_t probed, waited; /* of all calls looked at */
     };
     struct {

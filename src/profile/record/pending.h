@@ -22,22 +22,23 @@ typedef struct {
     void *communicator;
     union {
         uint64_t stamp; /* a partner's on its board; 0: not known */
-        uint64_t since; /* of one from any source or with any tag:
-                                 * ticks when it was posted; 0: not known */
+        /* of one from any source or with any tag: ticks when it was posted; 0:
+         * not known */
+        uint64_t since;
     };
     uint64_t sent, received; /* bytes of a persistent operation */
-    uint64_t number;         /* of the message; 0: not known. Of a
-                                 * persistent collective its size */
-    int32_t peer, tag;       /* as given; of a collective the root, and
-                                 * which it is (trace/format.h) */
-    uint32_t name;           /* in the trace; 0: none */
-    uint8_t kind;            /* sw_pending_kind_t */
-    uint8_t waits;           /* of a collective; see the owner */
+    /* of the message; 0: not known. Of a persistent collective its size */
+    uint64_t number;
+    /* as given; of a collective the root, and which it is (trace/format.h) */
+    int32_t peer, tag;
+    uint32_t name; /* in the trace; 0: none */
+    uint8_t kind;  /* sw_pending_kind_t */
+    uint8_t waits; /* of a collective; see the owner */
     bool persistent : 1, active : 1, partitioned : 1;
     bool cancelled : 1; /* has been asked for */
-    bool untold : 1;    /* its status may be wrong: `received`
-                                   bytes is what there was room for */
-    bool asks : 1;      /* its status tells more than bytes */
+    /* its status may be wrong: `received` bytes is what there was room for */
+    bool untold : 1;
+    bool asks : 1; /* its status tells more than bytes */
 } sw_pending_t;
 _Static_assert(sizeof(sw_pending_t) == SW_LINE, "one line");
 

@@ -17,12 +17,13 @@
 
 /* What the CFA is computed from. */
 enum {
-    SW_CFA_NONE,    /* no rule, or the outermost frame: the end */
-    SW_CFA_SP,      /* the stack pointer + cfa */
-    SW_CFA_BP,      /* the frame pointer + cfa */
-    SW_CFA_BP_LOAD, /* the word at the frame pointer + cfa: frames
-                           that are aligned more than the ABI asks */
-    SW_CFA_SIGNAL,  /* the kernel's frame of a signal */
+    SW_CFA_NONE, /* no rule, or the outermost frame: the end */
+    SW_CFA_SP,   /* the stack pointer + cfa */
+    SW_CFA_BP,   /* the frame pointer + cfa */
+    /* the word at the frame pointer + cfa: frames that are aligned more than
+     * the ABI asks */
+    SW_CFA_BP_LOAD,
+    SW_CFA_SIGNAL, /* the kernel's frame of a signal */
 };
 
 /* Where the caller's frame pointer is. */

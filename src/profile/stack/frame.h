@@ -11,8 +11,9 @@ enum { SW_FRAME_NATIVE = 0, SW_FRAME_PYTHON = 1 };
 
 typedef struct {
     uint64_t offset; /* native: of the call, in its module; else 0 */
-    uint32_t place;  /* row of sw_modules (0: in none, and the offset
-                               is the address) or of sw_python_lines */
+    /* row of sw_modules (0: in none, and the offset is the address) or of
+     * sw_python_lines */
+    uint32_t place;
     uint32_t language;
 } sw_frame_t;
 

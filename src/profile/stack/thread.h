@@ -62,9 +62,10 @@ typedef struct {
 } sw_trail_t;
 
 typedef struct {
-    uint32_t epoch;          /* 0: all is empty */
-    volatile uint32_t turns; /* calls until the linker is asked again;
-                                   0: the thread is at work on all this */
+    uint32_t epoch; /* 0: all is empty */
+    /* calls until the linker is asked again; 0: the thread is at work on all
+     * this */
+    volatile uint32_t turns;
     uintptr_t stack_low, stack_high;
     struct {
         uintptr_t pc;

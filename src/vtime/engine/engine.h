@@ -36,9 +36,10 @@ typedef enum {
     SW_ENGINE_WAITS,    /* for the source */
     SW_ENGINE_DEADLOCK, /* no rank can ever go on, for certain */
     SW_ENGINE_MEMORY,   /* there is none left */
-    SW_ENGINE_WRONG,    /* the operations cannot be: members disagree about a
-                         * collective, there is no such rank or context;
-                         * sw_engine_stuck tells, for the rank whose it is */
+    /* the operations cannot be: members disagree about a collective, there
+     * is no such rank or context; sw_engine_stuck tells, for the rank whose
+     * it is */
+    SW_ENGINE_WRONG,
 } sw_engine_state_t;
 
 /* A late thread of a rank may never come while others wait for an answer: it

@@ -13,8 +13,8 @@
 typedef struct {
     double flops;    /* SMPI: flop/s, 1e9 unless named */
     bool file_order; /* GOAL: what it leaves open is as written */
-    bool graph;      /* GOAL: a partial order, even where one order is as
-                         * good */
+    /* GOAL: a partial order, even where one order is as good */
+    bool graph;
     const char *algorithms[SW_COLLECTIVE_COUNT]; /* NULL: the first */
 } sw_convert_t;
 
@@ -23,11 +23,11 @@ typedef struct {
     uint64_t operations;
     /* Of a trace (convert_trace.c). */
     uint64_t calls, damaged;
-    uint64_t outside;     /* partners not in MPI_COMM_WORLD, or not known */
-    uint64_t polls;       /* tests and probes, whose time is left out */
-    uint64_t unmodelled;  /* of a trace, locks of several threads, and one-
-                             * sided synchronisation of a window that it does
-                             * not tell; into other forms, what is one-sided */
+    uint64_t outside; /* partners not in MPI_COMM_WORLD, or not known */
+    uint64_t polls;   /* tests and probes, whose time is left out */
+    /* of a trace, locks of several threads, and one- sided synchronisation of a
+     * window that it does not tell; into other forms, what is one-sided */
+    uint64_t unmodelled;
     uint64_t approximate; /* collectives taken as `other` */
     /* Of GOAL, of SMPI. */
     uint64_t expanded; /* collectives that became messages */

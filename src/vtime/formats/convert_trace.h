@@ -115,18 +115,19 @@ typedef struct {
     sw_traced_groups_t *groups;
     uint32_t group_count, group_room;
     sw_lookup_t group_places; /* context -> place */
-    sw_lookup_t rooted;       /* (context, root) -> the context of the root
-                                 * and the other group, and 1 */
-    sw_lookup_t windows;      /* (context, number) -> its context, and 1 */
-    sw_lookup_t made;         /* (rank, window) -> 1 */
-    sw_lookup_t locks;        /* (rank, window, target) -> how */
-    sw_lookup_t posted;       /* under way in the first pass: 1 wild, 2
-                                 * apart, and the way in the other bits */
-    sw_lookup_t fates;        /* receives whose posting does not tell it */
-    sw_lookup_t ways;         /* messages received << 32 | sent */
-    sw_lookup_t requests;     /* under way -> the first operation of it */
-    sw_lookup_t beside;       /* (rank, operation) -> the next of the same */
-    unsigned char *kinds;     /* by string */
+    /* (context, root) -> the context of the root and the other group, and 1 */
+    sw_lookup_t rooted;
+    sw_lookup_t windows; /* (context, number) -> its context, and 1 */
+    sw_lookup_t made;    /* (rank, window) -> 1 */
+    sw_lookup_t locks;   /* (rank, window, target) -> how */
+    /* under way in the first pass: 1 wild, 2 apart, and the way in the other
+     * bits */
+    sw_lookup_t posted;
+    sw_lookup_t fates;    /* receives whose posting does not tell it */
+    sw_lookup_t ways;     /* messages received << 32 | sent */
+    sw_lookup_t requests; /* under way -> the first operation of it */
+    sw_lookup_t beside;   /* (rank, operation) -> the next of the same */
+    unsigned char *kinds; /* by string */
     sw_sections_t sections;
     uint32_t file;
     bool memory; /* there was always some */

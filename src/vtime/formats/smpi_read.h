@@ -19,9 +19,9 @@ typedef struct {
     uint32_t ranks;
     uint8_t *unit;      /* by rank: bytes of an element */
     uint32_t *requests; /* by rank: how many there were */
-    sw_lookup_t *open;  /* by rank: (from, to, tag) -> the first under
-                                 * way */
-    sw_lookup_t after;  /* (rank, request) -> the next alike */
+    /* by rank: (from, to, tag) -> the first under way */
+    sw_lookup_t *open;
+    sw_lookup_t after; /* (rank, request) -> the next alike */
     char **word;
     uint32_t words, room;
 } sw_smpi_t;

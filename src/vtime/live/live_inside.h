@@ -49,8 +49,8 @@ struct sw_live {
     bool suspected;                     /* and that was said */
     uint32_t calls, look_next;
     uint64_t looked, empty_since;
-    uint64_t taken, taken_before, quiet_since; /* entries but sleeps; when the
-                                                 * last was */
+    /* entries but sleeps; when the last was */
+    uint64_t taken, taken_before, quiet_since;
     uint64_t patience; /* ns: with ranks that may watch a window */
     char error[256];
 };

@@ -21,9 +21,8 @@
 #define HELD_NS 50000000u     /* a rank that says its host may keep it, */
 #define ALONE_NS 1000000000u  /* one thread only, asleep or in its host, */
 #define RUNS_NS 600000000000u /* or computing */
-#define LOOKS_LEAST_NS \
-    ((uint64_t)20000000)        /* one that may look into a window:
-                                 * less each time, down from LIVE's patience */
+/* one that may look into a window: less each time, down from LIVE's patience */
+#define LOOKS_LEAST_NS ((uint64_t)20000000)
 #define SUSPECT_NS 10000000000u /* silence before a deadlock is suspected */
 #define GRACE_NS 3000000000u    /* for ranks that come last */
 

@@ -23,13 +23,13 @@ typedef struct {
 /* The collective at hand. */
 typedef struct {
     sw_op_collective_t what;
-    uint32_t n, root;     /* members; the root's number (0 without) */
-    uint64_t bytes;       /* one block, as in op.h */
-    uint32_t first;       /* two groups: members of the first; else 0 */
-    uint32_t segment;     /* set by the algorithm: see below */
-    uint32_t nodes, most; /* of the members, and the members on the
-                                 * fullest; 0: the rules do not ask
-                                 * (spread.h) */
+    uint32_t n, root; /* members; the root's number (0 without) */
+    uint64_t bytes;   /* one block, as in op.h */
+    uint32_t first;   /* two groups: members of the first; else 0 */
+    uint32_t segment; /* set by the algorithm: see below */
+    /* of the members, and the members on the fullest; 0: the rules do not ask
+     * (spread.h) */
+    uint32_t nodes, most;
 } sw_call_t;
 
 /* Writes step `k` of member `me`, from 0, into a step in which the member does

@@ -86,8 +86,8 @@ typedef enum {
  * lines; below the first, as the first; above the last, its rate goes on. */
 typedef struct {
     uint64_t bytes;
-    sw_ps_t send, wire, gap, receive; /* in place of o + O s, L + G s,
-                                         * max(g, G s), o' + O' s */
+    /* in place of o + O s, L + G s, max(g, G s), o' + O' s */
+    sw_ps_t send, wire, gap, receive;
 } sw_link_point_t;
 
 enum { SW_STATES = 4, SW_STATE_PARTS = 16 };
@@ -104,8 +104,8 @@ typedef struct {
     uint64_t S;                         /* bytes; UINT64_MAX: always eager */
     sw_link_point_t *points[SW_STATES]; /* [0] NULL: by the constants */
     uint32_t point_count[SW_STATES];
-    sw_link_point_t *given; /* of blocks that are given away, from the
-                                 * bytes of the first on */
+    /* of blocks that are given away, from the bytes of the first on */
+    sw_link_point_t *given;
     uint32_t given_count;
 } sw_model_link_t;
 

@@ -11,8 +11,8 @@ typedef struct {
     uint32_t nodes;     /* that have members */
     uint32_t most;      /* members on the fullest node */
     uint32_t inside[2]; /* its first and last member */
-    uint32_t across[2]; /* the first member, and one of another node,
-                                 * if there is one */
+    /* the first member, and one of another node, if there is one */
+    uint32_t across[2];
 } sw_spread_t;
 
 /* Of n >= 1 members, `members` of the world (NULL: its first n). Without

@@ -42,29 +42,33 @@ typedef enum {
     SW_OP_COMPUTE = 1, /* time, flags */
     SW_OP_SEND,        /* peer, tag, context, bytes, flags, request */
     SW_OP_RECV,        /* peer, tag, context, bytes (room), request */
-    SW_OP_COLLECTIVE,  /* what, context, peer, bytes, sent, received,
-                         * request */
-    SW_OP_WAIT,        /* request: until it is complete; unknown: no time */
-    SW_OP_DROP,        /* request, flags: freed or cancelled; no thread waits
-                         * for it */
-    SW_OP_SECTION,     /* bytes: what follows belongs to this section of the
-                         * program (section.h), for the report; 0: to none */
+    /* what, context, peer, bytes, sent, received, request */
+    SW_OP_COLLECTIVE,
+    SW_OP_WAIT, /* request: until it is complete; unknown: no time */
+    /* request, flags: freed or cancelled; no thread waits for it */
+    SW_OP_DROP,
+    /* bytes: what follows belongs to this section of the program (section.h),
+     * for the report; 0: to none */
+    SW_OP_SECTION,
     /* What only a running program asks; the engine answers. */
-    SW_OP_CLOCK,   /* what time is it? */
-    SW_OP_LIST,    /* request: one more to choose from */
-    SW_OP_SELECT,  /* what: sw_select_t, from those listed before */
-    SW_OP_PROBE,   /* peer, tag, context: wait for such a message */
-    SW_OP_IPROBE,  /* the same: is there one? */
-    SW_OP_CHOOSE,  /* peer, tag, context: a receive with wildcards: whose
-                         * message is it? The receive itself follows. */
-    SW_OP_MATCHED, /* request, peer, tag: which message the receive with
-                         * wildcards has taken, where the host decided */
-    SW_OP_THREAD,  /* what: sw_thread_op_t; request: a thread's number */
-    SW_OP_STUCK,   /* the rank has waited in the host for long, and may
-                         * need what others do after their questions: the engine
-                         * does not wait for it before its next operation */
-    SW_OP_WINDOW,  /* what: sw_window_t, context, peer, bytes, flags,
-                         * request */
+    SW_OP_CLOCK,  /* what time is it? */
+    SW_OP_LIST,   /* request: one more to choose from */
+    SW_OP_SELECT, /* what: sw_select_t, from those listed before */
+    SW_OP_PROBE,  /* peer, tag, context: wait for such a message */
+    SW_OP_IPROBE, /* the same: is there one? */
+    /* peer, tag, context: a receive with wildcards: whose message is it? The
+     * receive itself follows. */
+    SW_OP_CHOOSE,
+    /* request, peer, tag: which message the receive with wildcards has taken,
+     * where the host decided */
+    SW_OP_MATCHED,
+    SW_OP_THREAD, /* what: sw_thread_op_t; request: a thread's number */
+    /* the rank has waited in the host for long, and may need what others do
+     * after their questions: the engine does not wait for it before its next
+     * operation */
+    SW_OP_STUCK,
+    /* what: sw_window_t, context, peer, bytes, flags, request */
+    SW_OP_WINDOW,
     SW_OP_NOTHING, /* in the engine: it is done already */
 } sw_op_kind_t;
 
@@ -92,14 +96,15 @@ static inline bool sw_op_has_context(unsigned kind)
  * matching; but each thread has a clock of its own, and waits by itself. A rank
  * that has threads says so before all else. 0 is the first. */
 typedef enum {
-    SW_THREAD_GOES,  /* what follows is this one's */
-    SW_THREAD_AFTER, /* the current thread has waited for this one: it goes
-                         * on no earlier than this one is done with all that it
-                         * has put, but the last `tag` */
+    SW_THREAD_GOES, /* what follows is this one's */
+    /* the current thread has waited for this one: it goes on no earlier than
+     * this one is done with all that it has put, but the last `tag` */
+    SW_THREAD_AFTER,
     SW_THREAD_ENDS,  /* it does nothing more, for now */
     SW_THREAD_GRAPH, /* the operations that follow are a partial order */
-    SW_THREAD_NEEDS, /* the next operation needs that which is so many
-                         * (tag, from 1) before it; request: SW_NEEDS_... */
+    /* the next operation needs that which is so many (tag, from 1) before it;
+     * request: SW_NEEDS_... */
+    SW_THREAD_NEEDS,
 } sw_thread_op_t;
 
 #define SW_NEEDS_OVER 1u  /* needs its end */
@@ -140,8 +145,9 @@ typedef enum {
     SW_WINDOW_REDUCE, /* the same, combined with what is there */
     SW_WINDOW_GET,    /* bytes from the target */
     SW_WINDOW_FETCH,  /* bytes there, combined, and as many back */
-    SW_WINDOW_FLUSH,  /* wait until all that this rank has begun there is
-                         * complete, of one target or (-1) of all; flags */
+    /* wait until all that this rank has begun there is complete, of one target
+     * or (-1) of all; flags */
+    SW_WINDOW_FLUSH,
     SW_WINDOW_LOCK,   /* wait for it, at one target or (-1) at all; flags */
     SW_WINDOW_UNLOCK, /* flags as of the lock */
     SW_WINDOW_COUNT
@@ -163,22 +169,19 @@ typedef enum {
 #define SW_SEND_GIVEN 4u       /* a block that is given away */
 
 /* Flags of a clock. */
-#define SW_CLOCK_PAUSE \
-    1u                     /* asked only to sleep until then: the call
-                                 * under way is not over */
+/* asked only to sleep until then: the call under way is not over */
+#define SW_CLOCK_PAUSE 1u
 #define SW_CLOCK_THREAD 2u /* of a thread: others go on meanwhile */
 
 /* Flags of being stuck. */
 #define SW_STUCK_POLLS 1u /* it looks in vain for what others do */
-#define SW_STUCK_PERHAPS \
-    2u /* the host may keep it: not stuck before it has
-                                 * been silent for a little */
+/* the host may keep it: not stuck before it has been silent for a little */
+#define SW_STUCK_PERHAPS 2u
 
 /* Flags of a drop. */
-#define SW_DROP_CANCELLED \
-    1u /* the host has cancelled it, so it has taken
-                                 * no message; without this it goes on to its
-                                 * end */
+/* the host has cancelled it, so it has taken no message; without this it
+ * goes on to its end */
+#define SW_DROP_CANCELLED 1u
 
 /* Collectives between groups (MPI 4.1, 6.2.3). The root is in one group, and
  * its data come from the other or go there. It names itself as the root, as do
@@ -203,22 +206,22 @@ typedef struct {
     uint8_t what; /* sw_op_collective_t, sw_select_t */
     uint16_t flags;
     uint32_t context; /* number of the communicator, from 0: the world */
-    int32_t peer;     /* rank in the world, or SW_OP_ANY; of a
-                         * collective the root's number among the members,
-                         * -1 without one */
-    int32_t tag;      /* of a collective between two groups, whose
-                         * communicator has the members of both: how many
-                         * of these, from the first on, are one group; 0:
-                         * all are one */
+    /* rank in the world, or SW_OP_ANY; of a collective the root's number among
+     * the members, -1 without one */
+    int32_t peer;
+    /* of a collective between two groups, whose communicator has the members
+     * of both: how many of these, from the first on, are one group; 0: all
+     * are one */
+    int32_t tag;
     uint32_t request; /* 0: blocking */
-    uint64_t bytes;   /* of the message; of a collective one block: what a
-                         * member contributes (bcast, reduce, allreduce, scan)
-                         * or what travels between two members (gather,
-                         * alltoall, reduce_scatter and kin; the mean where
-                         * they differ) */
+    /* of the message; of a collective one block: what a member contributes
+     * (bcast, reduce, allreduce, scan) or what travels between two members
+     * (gather, alltoall, reduce_scatter and kin; the mean where they differ) */
+    uint64_t bytes;
     uint64_t sent, received; /* of a collective: this member's in all */
-    sw_ps_t time; /* computed, as it was measured; in the engine, of a
-                         * collective what its member had computed before */
+    /* computed, as it was measured; in the engine, of a collective what its
+     * member had computed before */
+    sw_ps_t time;
 } sw_vop_t;
 
 #endif

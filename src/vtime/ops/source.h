@@ -16,15 +16,18 @@ typedef enum {
 /* The answer to a rank that asked (CLOCK, SELECT, PROBE, IPROBE, CHOOSE). */
 typedef struct {
     sw_ps_t clock; /* the rank's time, after the operation */
-    sw_ps_t until; /* what was not found will not be there before
-                         * (SW_PS_NEVER: as far as is known, never) */
+    /* what was not found will not be there before (SW_PS_NEVER: as far as is
+     * known, never) */
+    sw_ps_t until;
     bool found;
-    uint32_t count;        /* SELECT: how many are complete */
-    const uint32_t *which; /* their places in the list, from 0, in
-                                 * the order in which they came to be */
-    int32_t peer, tag;     /* PROBE, IPROBE, CHOOSE: the message; a
-                                 * peer below 0: let the host decide */
-    uint32_t thread;       /* that asked */
+    uint32_t count; /* SELECT: how many are complete */
+    /* their places in the list, from 0, in the order in which they came to
+     * be */
+    const uint32_t *which;
+    /* PROBE, IPROBE, CHOOSE: the message; a peer below 0: let the host
+     * decide */
+    int32_t peer, tag;
+    uint32_t thread; /* that asked */
     uint64_t bytes;
 } sw_op_answer_t;
 

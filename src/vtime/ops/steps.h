@@ -29,9 +29,9 @@ typedef struct {
     sw_ps_t before, asleep;   /* computed, and slept, since the last change */
     uint32_t change, changes; /* of section before that: sw_steps_changes */
     uint64_t number;          /* of the operation in the file, from 1 */
-    uint64_t begun;           /* of a wait: the step that it waits for, from 1;
-                             * 0: it is not known */
-    uint64_t section;         /* of the program; 0: none */
+    /* of a wait: the step that it waits for, from 1; 0: it is not known */
+    uint64_t begun;
+    uint64_t section; /* of the program; 0: none */
 } sw_step_at_t;
 
 /* The rank has come into another section. */

@@ -24,8 +24,9 @@ typedef struct {
     kind_t kind;
     int target, at, count;
     bool flushes;
-    bool skipped; /* a second write to one place in an epoch without
-                         * flushes would be in no order */
+    /* a second write to one place in an epoch without flushes would be in no
+     * order */
+    bool skipped;
     uint64_t key;
 } op_t;
 

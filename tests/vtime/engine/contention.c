@@ -95,9 +95,9 @@ static void tori(void)
 static void rendezvous(void)
 {
     ranks_t *r = begin(4, "torus size 4");
-    send(r, 0, 2, 0, 2000); /* request there at 10 + 120, the answer
-                                     * here at 260, gone at 2260 */
-    recv(r, 2, 0, 0);       /* 260 + 120 + 2000 + 20 */
+    /* request there at 10 + 120, the answer here at 260, gone at 2260 */
+    send(r, 0, 2, 0, 2000);
+    recv(r, 2, 0, 0); /* 260 + 120 + 2000 + 20 */
     ranks_run(r);
     ENDS(r, 0, 2260);
     ENDS(r, 2, 2400);

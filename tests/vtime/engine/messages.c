@@ -29,9 +29,9 @@ static void eager(void)
 static void rendezvous(void)
 {
     ranks_t *r = ranks_linked(2);
-    send(r, 0, 1, 0, 2000); /* request there at 110, answer here at 220,
-                                 * data leave until 2220 */
-    recv(r, 1, 0, 0);       /* 320 + 2000 + 20 */
+    /* request there at 110, answer here at 220, data leave until 2220 */
+    send(r, 0, 1, 0, 2000);
+    recv(r, 1, 0, 0); /* 320 + 2000 + 20 */
     ranks_run(r);
     ENDS(r, 0, 2220);
     ENDS(r, 1, 2340);

@@ -26,9 +26,9 @@ static void wildcards(void)
     recv(r, 0, 1, SW_OP_ANY);         /* 1271 */
     recv(r, 0, SW_OP_ANY, SW_OP_ANY); /* rendezvous of 1 */
     compute(r, 1, 500);
-    send(r, 1, 0, 1, 1);    /* 510, there 611 */
-    send(r, 1, 0, 1, 1001); /* request 510 + 110 = 620; met 1271;
-                                         * answer 1381; there 1481 + 1001 */
+    send(r, 1, 0, 1, 1); /* 510, there 611 */
+    /* request 510 + 110 = 620; met 1271; answer 1381; there 1481 + 1001 */
+    send(r, 1, 0, 1, 1001);
     compute(r, 2, 189);
     send(r, 2, 0, 1, 1);
     compute(r, 3, 100);

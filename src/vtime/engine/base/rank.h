@@ -64,11 +64,12 @@ struct sw_rank {
     sw_request_t *absent; /* collectives that it does not attend to yet */
     sw_ps_t look;         /* when they are looked at anyway */
     uint64_t receives;
-    sw_ps_t hands, aside; /* its processor receives until then; that of
-                                 * what goes on beside the program */
-    uint32_t open;        /* its receives that are not complete */
-    bool wakes;           /* it waits no more, from an event on */
-    bool looks;           /* an event HANDS comes, at `looks_at` */
+    /* its processor receives until then; that of what goes on beside the
+     * program */
+    sw_ps_t hands, aside;
+    uint32_t open; /* its receives that are not complete */
+    bool wakes;    /* it waits no more, from an event on */
+    bool looks;    /* an event HANDS comes, at `looks_at` */
     sw_ps_t looks_at;
     sw_request_t *arrived, *arrived_last; /* in line for its processor */
     sw_rank_time_t time;

@@ -18,24 +18,26 @@ typedef enum {
 /* Complete at `complete`, if that is known; a receive that is not may begin
  * then (receive.c). */
 struct sw_request {
-    uint8_t kind, what; /* sw_request_kind_t; sw_op_collective_t,
-                                 * sw_window_t */
+    /* sw_request_kind_t; sw_op_collective_t, sw_window_t */
+    uint8_t kind, what;
     bool known, dropped, listed;
-    bool held;     /* by its rank's strand, without a number */
-    bool any;      /* a receive with MPI_ANY_SOURCE, open */
-    bool live;     /* ... which the host will match */
-    bool early;    /* a receive that is in its place, but its
-                                 * thread has not come to it (thread.c) */
-    bool gone;     /* ... and it is cancelled */
-    bool arriving; /* a receive: its message is there, and the
-                                 * processor has not taken it (receive.c) */
+    bool held; /* by its rank's strand, without a number */
+    bool any;  /* a receive with MPI_ANY_SOURCE, open */
+    bool live; /* ... which the host will match */
+    /* a receive that is in its place, but its thread has not come to it
+     * (thread.c) */
+    bool early;
+    bool gone; /* ... and it is cancelled */
+    /* a receive: its message is there, and the processor has not taken it
+     * (receive.c) */
+    bool arriving;
     bool awaited;  /* its wait is known, by its address */
     uint32_t node; /* of a graph, and 1; 0: none */
     uint32_t number, rank;
     sw_ps_t complete, posted;
-    sw_ps_t came; /* known with `complete`: when every rank it
-                                 * depends on had called; what follows is
-                                 * data that move */
+    /* known with `complete`: when every rank it depends on had called; what
+     * follows is data that move */
+    sw_ps_t came;
     sw_strand_t *waiter;
     /* A receive: */
     sw_channel_t *channel;

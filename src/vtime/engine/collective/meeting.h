@@ -16,15 +16,15 @@ struct sw_meeting {
     sw_vop_t most;  /* the sizes of those with the most */
     uint32_t first; /* the first member's rank, for complaints */
     uint32_t come;
-    uint32_t strands; /* by messages, or in calls: members, and
-                                 * events, under way */
+    /* by messages, or in calls: members, and events, under way */
+    uint32_t strands;
     sw_ps_t latest;
     bool root_there;
     sw_ps_t root_come;
     sw_request_t *waiting;
-    sw_ps_t *comes; /* scans: by member, -1: not yet; by messages:
-                                 * when it has come, and before that: when all
-                                 * up to it had */
+    /* scans: by member, -1: not yet; by messages: when it has come, and before
+     * that: when all up to it had */
+    sw_ps_t *comes;
     sw_request_t **scans;
     uint32_t before; /* members from 0 that have come */
     bool in_calls;   /* as in started.c: */
@@ -32,9 +32,9 @@ struct sw_meeting {
     uint32_t attending;
     sw_ps_t begun, last_attends;
     sw_started_plan_t started;
-    uint32_t givers; /* between groups: come with what a root gets.
-                                 * There, a request that waits has in
-                                 * `complete` how long it takes then */
+    /* between groups: come with what a root gets. There, a request that waits
+     * has in `complete` how long it takes then */
+    uint32_t givers;
 };
 
 /* How `call` of this member is carried out, or of a member of the second

@@ -39,12 +39,12 @@ typedef struct {
     uint16_t flags;
     uint32_t cpu, context;
     int32_t peer, tag;
-    uint32_t unmet;       /* of what it needs */
-    uint32_t edges;       /* the first, and 1 */
-    uint32_t above, edge; /* of met(): whose edge led here, and 1; the
-                                 * next one to look at, and 1 */
-    uint64_t size;        /* bytes, or ps */
-    sw_ps_t since;        /* its place in line */
+    uint32_t unmet; /* of what it needs */
+    uint32_t edges; /* the first, and 1 */
+    /* of met(): whose edge led here, and 1; the next one to look at, and 1 */
+    uint32_t above, edge;
+    uint64_t size; /* bytes, or ps */
+    sw_ps_t since; /* its place in line */
     sw_ps_t began;
     sw_request_t *request;
 } node_t;
@@ -57,8 +57,8 @@ typedef struct {
 typedef enum { MESSAGES, SENDS, OTHERS, LINES } line_t;
 
 typedef struct {
-    sw_heap_t line[LINES]; /* time: since; number: node, and of: NULL,
-                                 * or of: a message */
+    /* time: since; number: node, and of: NULL, or of: a message */
+    sw_heap_t line[LINES];
     sw_ps_t free;
     sw_ps_t looks; /* an event comes then */
     sw_ps_t compute, noise, own;
