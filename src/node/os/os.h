@@ -41,6 +41,7 @@ typedef enum {
     SW_DOOR_LINKER,   /* a look at the dynamic linker's own data */
     SW_DOOR_PLACE,    /* a look at which files are mapped where */
     SW_DOOR_ROOM,     /* room in the arena's common zone */
+    SW_DOOR_TIMER,    /* a timer that sends a signal (beat.h) */
     SW_DOOR_HEAP,     /* memory for the time of a call (temporary.h) */
     SW_DOOR_COUNT
 } sw_door_t;
@@ -234,6 +235,7 @@ SW_API const uint64_t *sw_os_linker_data(size_t *words, size_t *list);
 
 SW_API uint64_t sw_os_now(void); /* monotonic, ns */
 SW_API void sw_os_yield(void);
+SW_API void sw_os_nap(uint64_t ns);
 /* Sleep while *word == value, at most `ns`. Shared between processes. */
 SW_API void sw_os_futex_wait(_Atomic uint32_t *word, uint32_t value,
                              uint64_t ns);
@@ -250,6 +252,10 @@ SW_API void sw_os_thread_follow(pthread_t thread);
  * are, at least 1. `words` of 64 bits, at most all: bits beyond are dropped. */
 #define SW_OS_CPU_WORDS 128 /* 8192 processors */
 SW_API int sw_os_affinity(uint64_t *mask, int words);
+
+/* Processors' worth of time that the control groups of this process grant it;
+ * 0: they set no limit. Opens files. Refused by SW_DOOR_TOPOLOGY. */
+SW_API double sw_os_quota(void);
 /* The same with SW_OS_CPU_WORDS, and next to nothing of the stack. */
 SW_API int sw_os_affinity_all(uint64_t *mask);
 SW_API size_t sw_os_memory_total(void); /* bytes of RAM, or cgroup */

@@ -45,7 +45,7 @@
 const char *const sw_os_door_names[SW_DOOR_COUNT] = {
     "memfd", "map",      "peerfd", "cma",  "futex", "huge",
     "punch", "topology", "thread", "page", "dump",  "show",
-    "share", "linker",   "place",  "room", "heap",
+    "share", "linker",   "place",  "room", "timer", "heap",
 };
 
 /* The first refused call of each door: 1 = all, 0 = none. Parsed once from
@@ -392,9 +392,16 @@ uint64_t sw_os_now(void)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
+/* Not by sched_yield, which is the front's (front/yield.c). */
 void sw_os_yield(void)
 {
-    sched_yield();
+    syscall(SYS_sched_yield);
+}
+
+void sw_os_nap(uint64_t ns)
+{
+    struct timespec t = {(time_t)(ns / 1000000000u), (long)(ns % 1000000000u)};
+    syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, &t, NULL);
 }
 
 void sw_os_futex_wait(_Atomic uint32_t *word, uint32_t value, uint64_t ns)
@@ -515,6 +522,59 @@ int sw_os_read_text(const char *path, char *to, size_t room)
         return -1;
     to[n] = '\0';
     return (int)n;
+}
+
+#define GROUPS_ROOM 2048
+
+/* The lesser of two limits; 0 is none. */
+static double lesser(double a, double b)
+{
+    return !a || (b && b < a) ? b : a;
+}
+
+/* "quota period" or "max period" of a control group, in us. */
+static double quota_of(const char *folder)
+{
+    char path[GROUPS_ROOM + 64], text[64];
+    double quota, period;
+    snprintf(path, sizeof path, "/sys/fs/cgroup%s/cpu.max", folder);
+    return sw_os_read_text(path, text, sizeof text) > 0 &&
+                   sscanf(text, "%lf %lf", &quota, &period) == 2 && period > 0
+               ? quota / period
+               : 0;
+}
+
+/* Of version 1 a container sees its own group alone. */
+static double old_quota(void)
+{
+    char quota[32], period[32];
+    return sw_os_read_text("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", quota,
+                           sizeof quota) > 0 &&
+                   sw_os_read_text("/sys/fs/cgroup/cpu/cpu.cfs_period_us",
+                                   period, sizeof period) > 0 &&
+                   atof(quota) > 0 && atof(period) > 0
+               ? atof(quota) / atof(period)
+               : 0;
+}
+
+double sw_os_quota(void)
+{
+    char groups[GROUPS_ROOM];
+    double least = old_quota();
+    if (sw_os_read_text("/proc/self/cgroup", groups, sizeof groups) <= 0)
+        return least;
+    char *folder = strstr(groups, "0::/");
+    if (!folder)
+        return least;
+    folder += 3;
+    folder[strcspn(folder, "\n")] = '\0';
+    while (true) {
+        least = lesser(least, quota_of(folder));
+        char *slash = strrchr(folder, '/');
+        if (!slash || !*folder)
+            return least;
+        *slash = '\0';
+    }
 }
 
 char **sw_os_environment_without(const char *const *without)
