@@ -133,6 +133,14 @@ foreach(flavour ompi mpich abi)
       COMMENT "Wrapping the procedures of flavour ${flavour}: ${kind}" VERBATIM)
     list(APPEND wrappers ${generated}/${kind}.c)
   endforeach()
+  add_custom_command(
+    OUTPUT ${generated}/patient.c
+    COMMAND ${Python3_EXECUTABLE} ${mpi}/base/generate_patient.py
+            ${generated}/patient.c ${SW_GENERATED}/procedures.inc
+            ${CMAKE_C_COMPILER} ${flags}
+    DEPENDS ${mpi}/base/generate_patient.py ${mpi}/base/generate.py
+            ${include}/mpi.h ${SW_GENERATED}/procedures.inc ${SW_COLLECTIVES}
+    COMMENT "Patient forms of the procedures of flavour ${flavour}" VERBATIM)
   set(entries "")
   foreach(file ${SW_ENTRIES})
     list(APPEND entries ${generated}/entries/${file})
@@ -152,7 +160,7 @@ foreach(flavour ompi mpich abi)
   add_dependencies(sw_header_${flavour} sw_procedures)
 
   add_library(straightway-${flavour} MODULE ${mpi_sources}
-              ${generated}/guard.c ${wrappers} ${entries})
+              ${generated}/guard.c ${generated}/patient.c ${wrappers} ${entries})
   add_dependencies(straightway-${flavour} sw_header_${flavour})
   target_include_directories(straightway-${flavour} PRIVATE
                              ${generated} ${SW_GENERATED})

@@ -39,12 +39,15 @@
 #define PROGRESS 20000
 #define LIMIT_FIRST 50000
 #define LIMIT_LAST 1000000
+#define NAP_PART 4 /* of the time waited */
+#define NAP_LAST 200000
 
 #define SPINS_FREE 2000
 #define SPINS_CROWDED 30
 
 int sw_wait_spins = SPINS_FREE;
 bool (*sw_wait_progress)(void);
+bool sw_wait_naps;
 _Atomic int sw_wait_driven;
 _Atomic uint64_t sw_wait_sleeps;
 
@@ -95,6 +98,15 @@ bool sw_wait_core_is_wanted(uint64_t now)
     return now < known.until;
 }
 
+/* Turns without a doorbell have come to nothing for so long. */
+static void nap(sw_wait_t *wait, uint64_t waited)
+{
+    atomic_fetch_add_explicit(&sw_wait_sleeps, 1, memory_order_relaxed);
+    sw_os_nap(sw_min(waited / NAP_PART, NAP_LAST));
+    /* The next turn asks what this wait is for, and drives the progress. */
+    wait->progressed = 0;
+}
+
 bool sw_wait_step(sw_wait_t *wait)
 {
     uint64_t now = sw_os_now();
@@ -124,7 +136,9 @@ bool sw_wait_step(sw_wait_t *wait)
                        sw_wait_core_is_wanted(now);
     }
     if (driven || !wait->doorbell || (waited < sleep_ns && !wait->wanted)) {
-        if (crowded && waited >= spin_ns)
+        if (sw_wait_naps && !driven && !wait->doorbell && waited >= sleep_ns)
+            nap(wait, waited);
+        else if (crowded && waited >= spin_ns)
             sw_os_yield();
         else if (!driven)
             for (int i = 0; i < 8; i++)

@@ -10,7 +10,9 @@
  *          and comes back soon. A foreign process would keep it for long.
  *   sleep  on the awaited member's futex word, always with a time limit. Early
  *          where a foreign process wants the core, late where none does.
- *          Never in a wait that no futex word ends: the host alone knows then.
+ *          A wait that no futex word ends (the host alone knows) naps instead,
+ *          where ranks are patient: for a quarter of the time it has waited,
+ *          and for 0.2 ms at most. Else such a wait never sleeps.
  *
  * In a long wait the host's progress is driven now and then (law
  * 3): a peer may be stuck in the host until we help, so that the value we
@@ -54,6 +56,9 @@ extern SW_API int sw_wait_spins;
  * MPI room; may be NULL. True: what this thread waits for may never come, since
  * a member has died. */
 extern SW_API bool (*sw_wait_progress)(void);
+
+/* May a wait nap that no doorbell ends (mpi/base/patience.h)? */
+extern SW_API bool sw_wait_naps;
 
 /* Sleeps of this process so far, for --stats. */
 extern SW_API _Atomic uint64_t sw_wait_sleeps;

@@ -269,6 +269,22 @@ def _agent(cores):
             f"{cores // 2} ranks")
 
 
+def _patience(processors, quota):
+    """Which jobs are patient, as src/mpi/base/patience.h decides."""
+    most = int(min(processors, quota or processors))
+    asked = os.environ.get("STRAIGHTWAY_PATIENCE") or "auto"
+    if asked.lower() in ("auto", "-1"):
+        return ("patience", OK, f"jobs of more than {max(1, most)} "
+                f"rank{'s' * (most > 1)} on this node leave the MPI's spinning "
+                "waits")
+    if _is_off("PATIENCE"):
+        return ("patience", DEGRADED, "STRAIGHTWAY_PATIENCE is off",
+                "where ranks share cores, some MPIs keep a core while they "
+                "wait", "unset STRAIGHTWAY_PATIENCE")
+    return ("patience", NOTE, f"STRAIGHTWAY_PATIENCE={asked}: every job",
+            "a rank with a core of its own spins for less time", "")
+
+
 def _processors():
     allowed, cores = hardware.affinity(), hardware.cores()
     online = os.cpu_count() or len(allowed)
@@ -283,11 +299,13 @@ def _processors():
         yield "cores", OK, finding
     yield "agent", OK, _agent(cores)
     quota = hardware.cpu_quota()
+    yield _patience(len(allowed), quota)
     if quota is not None and quota < len(allowed):
         yield ("cgroup quota", DEGRADED,
                f"time for {quota:g} of {len(allowed)} processors",
                "a rank that waits by spinning uses up the time of the others; "
-               "all ranks stall at the end of it",
+               "all ranks stall at the end of it (ranks under straightway run "
+               "nap instead)",
                f"start at most {max(1, int(quota))} ranks, or raise the "
                "container's --cpus")
     governor = hardware.governor()

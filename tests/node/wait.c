@@ -6,7 +6,9 @@
 #include "node/wait.h"
 #include "node/base/settings.h"
 
+#include <dlfcn.h>
 #include <pthread.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -126,12 +128,12 @@ static void sleeps(void)
 }
 
 /* The system that a wait sees: its clock, how often and for how long it has
- * taken the core away, how often the thread has waited and the wait has
- * yielded. */
+ * taken the core away, and how often the thread has waited. And how often the
+ * wait has yielded and napped. */
 static struct {
     bool shown;
     uint64_t now, lost;
-    long taken, waits, yields;
+    long taken, waits, yields, naps;
 } played;
 
 int clock_gettime(clockid_t clock, struct timespec *t)
@@ -153,11 +155,30 @@ int getrusage(__rusage_who_t who, struct rusage *use)
     return 0;
 }
 
-int sched_yield(void)
+/* Yields and naps are made by number (os_linux.c). It reads more words than
+ * there are arguments. */
+__attribute__((no_sanitize("address"))) long syscall(long number, ...)
 {
-    if (played.shown)
+    static long (*next)(long, ...);
+    va_list list;
+    long a[6];
+    if (!next)
+        next = (long (*)(long, ...))(uintptr_t)dlsym(RTLD_NEXT, "syscall");
+    va_start(list, number);
+    for (int i = 0; i < 6; i++)
+        a[i] = va_arg(list, long);
+    va_end(list);
+    if (played.shown && number == SYS_sched_yield)
         played.yields++;
-    return (int)syscall(SYS_sched_yield);
+    if (played.shown && number == SYS_clock_nanosleep) {
+        const struct timespec *t = (const struct timespec *)a[2];
+        played.naps++;
+        if (t->tv_sec || t->tv_nsec > 200000)
+            fail("a nap of %ld ns", t->tv_nsec);
+        played.now += (uint64_t)t->tv_nsec;
+        return 0;
+    }
+    return next(number, a[0], a[1], a[2], a[3], a[4], a[5]);
 }
 
 /* Steps a wait every 10 µs until it would sleep; returns how long it took. */
@@ -223,7 +244,15 @@ static void gives_way(void)
         take_core(3000000);
         if (until_sleep(crowd, NULL) < 1000000000)
             fail("a sleep that nothing would end");
+        if (played.naps)
+            fail("a nap of a rank that is not patient");
     }
+    sw_wait_naps = true;
+    until_sleep(2.0, NULL);
+    sw_wait_naps = false;
+    if (played.naps < 1000 || played.yields < 10 || played.yields > 100)
+        fail("a patient rank: %ld yields, %ld naps", played.yields,
+             played.naps);
     played.shown = false;
 }
 

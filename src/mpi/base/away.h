@@ -7,11 +7,14 @@
  * messages sets sw_away, and hands its receives and sends under way to the
  * helper thread. The helper keeps them until the host's call returns
  * (mpi/p2p/near.h).
+ *
+ * Where ranks share cores the thread also yields its core now and then, from
+ * within the host (node/os/beat.h, patience.h).
  */
 #ifndef SW_MPI_BASE_AWAY_H
 #define SW_MPI_BASE_AWAY_H
 
-#include "node/base/base.h"
+#include "node/os/beat.h"
 
 /* Goes (true), or comes back. Going returns false where nothing is handed over,
  * and then no call comes back. NULL: there is nothing to hand over, ever. */
@@ -33,5 +36,23 @@ static inline void sw_away_end(const bool *gone)
     __attribute__((cleanup(sw_away_end), unused)) \
     const bool sw_gone = (may_stay) && sw_away_go()
 #define SW_AWAY SW_AWAY_IF(true)
+
+__attribute__((always_inline)) static inline bool sw_away_beat(void)
+{
+    return sw_unlikely(sw_beat_there) && sw_beat_start(sw_beat_stack());
+}
+
+static inline void sw_away_still(const bool *beats)
+{
+    if (sw_unlikely(*beats))
+        sw_beat_stop();
+}
+
+/* From here to the end of the block the thread yields, if so. The host must not
+ * read or write files there. */
+#define SW_AWAY_BEAT_IF(may_stay)                   \
+    __attribute__((cleanup(sw_away_still), unused)) \
+    const bool sw_beats = (may_stay) && sw_away_beat()
+#define SW_AWAY_BEAT SW_AWAY_BEAT_IF(true)
 
 #endif

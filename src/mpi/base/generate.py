@@ -31,6 +31,7 @@ SETUP = re.compile(r"""(
     Type_(contiguous|vector|indexed|create_.*|dup|commit|free)(_c)?
 )$""", re.X)
 LOCAL = re.compile("Type_.*")       # of these: they wait for no other rank
+FILE = re.compile(r"File_i?(read|write|preallocate|sync|delete)")
 NOT_SETUP = re.compile(r".*(_keyval|_errhandler|_c2f|_f2c|_toint|_fromint)$")
 
 
@@ -119,8 +120,10 @@ def guard(name, result, parameters):
         return None
     names, declared = known
     passed = ", ".join(names)
+    kind = ("_LOCAL" if LOCAL.match(name) else "_FILE" if FILE.match(name)
+            else "")
     return (f"SW_GUARD {result} sw_MPI_{name}({declared})\n{{\n"
-            f"    SW_INSIDE{'_LOCAL' if LOCAL.match(name) else ''};\n"
+            f"    SW_INSIDE{kind};\n"
             f"    return host.{name}({passed});\n}}\n")
 
 

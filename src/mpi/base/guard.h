@@ -42,6 +42,11 @@ static inline void sw_guard_leave(const int *before)
 /* The same, but the host may wait. */
 #define SW_INSIDE \
     SW_AWAY;      \
+    SW_AWAY_BEAT; \
+    SW_INSIDE_LOCAL
+/* The same, and it may read or write a file. */
+#define SW_INSIDE_FILE \
+    SW_AWAY;           \
     SW_INSIDE_LOCAL
 
 /* For the generated wrappers: one written by hand takes its place. */

@@ -5,8 +5,10 @@
 
 #include "guard.h"
 #include "link.h"
+#include "patience.h"
 #include "node/arena/arena.h"
 #include "node/base/array.h"
+#include "node/base/crc.h"
 #include "node/base/settings.h"
 #include "node/launcher.h"
 #include "offload/agent.h"
@@ -16,7 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define VERSION 4u
+#define VERSION 5u
 
 sw_roster_t sw_roster = {.comm = MPI_COMM_NULL};
 bool sw_threaded;
@@ -45,21 +47,36 @@ int sw_roster_virtual_node(void)
 /* Ranks known to run on this machine, on any of the MPI's nodes. */
 static _Atomic int machine_ranks;
 
+/* What files say of the cores, read once. */
+static struct {
+    _Atomic long online; /* 0: not asked yet */
+    double quota;
+} cores;
+
+static void ask_for_cores(void)
+{
+    if (atomic_load(&cores.online))
+        return;
+    cores.quota = sw_os_quota();
+    atomic_store(&cores.online, sysconf(_SC_NPROCESSORS_ONLN));
+}
+
+/* Unbound ranks all share all cores, met or not. So do the ranks of a container
+ * its processor time. */
 void sw_roster_measure_crowd(void)
 {
     uint64_t mask[SW_CARD_MASK];
-    int mine = sw_os_affinity(mask, SW_CARD_MASK);
-    double crowd = sw_peer_crowd();
-    /* Unbound ranks all share all cores, met or not. */
-    static _Atomic long online; /* a file is read to find it out */
-    if (!atomic_load(&online))
-        atomic_store(&online, sysconf(_SC_NPROCESSORS_ONLN));
-    if (mine >= atomic_load(&online)) {
-        int ranks = sw_launcher_node_ranks(), more = machine_ranks;
-        double all = (double)(more > ranks ? more : ranks) / mine;
-        crowd = all > crowd ? all : crowd;
-    }
-    sw_wait_crowd(crowd);
+    double mine = sw_os_affinity(mask, SW_CARD_MASK);
+    double crowd = sw_peer_crowd(), share = crowd;
+    int ranks = sw_launcher_node_ranks(), known = machine_ranks;
+    ranks = known > ranks ? known : ranks;
+    ask_for_cores();
+    if (cores.quota > 0 && cores.quota < mine)
+        share = (ranks > sw_roster.places ? ranks : sw_roster.places) /
+                cores.quota;
+    else if (mine >= (double)atomic_load(&cores.online))
+        share = ranks / mine;
+    sw_wait_crowd(share > crowd ? share : crowd);
 }
 
 bool sw_roster_crowd_machine(int ranks, int nodes)
@@ -69,6 +86,32 @@ bool sw_roster_crowd_machine(int ranks, int nodes)
         sw_roster_measure_crowd();
     }
     return nodes > sysconf(_SC_NPROCESSORS_ONLN);
+}
+
+/* What the kernel calls itself: the same on all nodes that it has. */
+uint32_t sw_roster_machine(void)
+{
+    char boot[64];
+    int n = sw_os_read_text("/proc/sys/kernel/random/boot_id", boot,
+                            sizeof boot);
+    return n > 0 ? sw_crc32(0, boot, (size_t)n) : (uint32_t)sw_roster.node;
+}
+
+/* A job of more ranks has machines of its own. */
+#define MACHINE_RANKS 1024
+
+void sw_roster_meet_machine(void)
+{
+    uint32_t mine = sw_roster_machine(), *all;
+    int n = 0;
+    if (sw_roster.ranks > MACHINE_RANKS)
+        return;
+    all = sw_array_zeroed((size_t)sw_roster.ranks, sizeof *all);
+    host.Allgather(&mine, 4, MPI_BYTE, all, 4, MPI_BYTE, MPI_COMM_WORLD);
+    for (int i = 0; i < sw_roster.ranks; i++)
+        n += all[i] == mine;
+    free(all);
+    sw_roster_crowd_machine(n, 0);
 }
 
 /* The roster ------------------------------------------------------------- */
@@ -153,8 +196,8 @@ static void exchange_reach(void)
 {
     int n = sw_roster.places;
     const sw_place_t *mine = &sw_roster.at[sw_roster.place];
-    unsigned char *reach = sw_array_zeroed((size_t)n, 1), all = 0xff;
-    unsigned char *reached = sw_array_zeroed((size_t)n, 1);
+    uint8_t *reach = sw_array_zeroed((size_t)n, 1), all = 0xff;
+    uint8_t *reached = sw_array_zeroed((size_t)n, 2);
     for (int i = 0; i < n; i++) {
         sw_place_t *p = &sw_roster.at[i];
         reach[i] = p->reach = try_it(p);
@@ -164,9 +207,13 @@ static void exchange_reach(void)
     host.Alltoall(reach, 1, MPI_BYTE, reached, 1, MPI_BYTE, sw_roster.comm);
     for (int i = 0; i < n; i++)
         sw_roster.at[i].reached = reached[i];
-    host.Allgather(&all, 1, MPI_BYTE, reached, 1, MPI_BYTE, sw_roster.comm);
-    for (int i = 0; i < n; i++)
-        sw_roster.at[i].reaches_all = reached[i];
+    sw_roster_measure_crowd();
+    uint8_t said[2] = {all, sw_patience_wish()};
+    host.Allgather(said, 2, MPI_BYTE, reached, 2, MPI_BYTE, sw_roster.comm);
+    for (int i = 0; i < n; i++) {
+        sw_roster.at[i].reaches_all = reached[2 * i];
+        sw_roster.at[i].patience = reached[2 * i + 1];
+    }
     free(reach);
     free(reached);
 }
@@ -192,10 +239,8 @@ void sw_roster_start(void)
     }
     /* A rank alone on its node has a part in what spans nodes. */
     if (sw_settings.enable && sw_roster.ranks > 1 &&
-        sw_roster.comm != MPI_COMM_NULL) {
+        sw_roster.comm != MPI_COMM_NULL)
         exchange_reach();
-        sw_roster_measure_crowd();
-    }
 }
 
 void sw_roster_stop(void)

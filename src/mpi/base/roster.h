@@ -41,6 +41,7 @@ typedef struct {
     /* SW_AGREE_* bits: what this rank reaches of it, what it reaches of this
      * rank, and what it reaches of all the ranks on its virtual node. */
     uint8_t reach, reached, reaches_all;
+    uint8_t patience; /* SW_PATIENCE_* bits */
 } sw_place_t;
 
 typedef struct {
@@ -120,6 +121,13 @@ sw_roster_meeting_t sw_roster_meeting(const sw_members_t *members);
  * bits that hold among them. */
 uint32_t sw_roster_introduce(const sw_members_t *members,
                              sw_introduction_t *all, sw_peer_t **peer);
+
+/* The machine's mark, alike on all of MPI's nodes that it holds (containers).
+ */
+uint32_t sw_roster_machine(void);
+/* Count the job's ranks on this machine, where there are several nodes: all
+ * ranks of MPI_COMM_WORLD call it. */
+void sw_roster_meet_machine(void);
 
 /* Ask the launcher and the peers met so far how crowded the cores are. */
 void sw_roster_measure_crowd(void);

@@ -129,19 +129,10 @@ static void number_nodes(sw_span_t *s, const sw_span_answer_t *answers)
     }
 }
 
-/* What the kernel calls itself: the same on all nodes that it has. */
-static uint32_t machine_hash(void)
-{
-    char boot[64];
-    int n = sw_os_read_text("/proc/sys/kernel/random/boot_id", boot,
-                            sizeof boot);
-    return n > 0 ? sw_crc32(0, boot, (size_t)n) : (uint32_t)sw_roster.node;
-}
-
 static void answer(sw_span_answer_t *to, const near_t *near)
 {
     *to = (sw_span_answer_t){.node = sw_roster.node,
-                             .machine = machine_hash(),
+                             .machine = sw_roster_machine(),
                              .ways = sw_span_ways_hash()};
     sw_roster_measure_crowd();
     to->crowded = sw_wait_crowded();

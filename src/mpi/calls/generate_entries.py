@@ -37,6 +37,7 @@ BLOCKING = """\
                     &rc))
         return rc;
     SW_AWAY_IF(here.call.reason != SW_REASON_ALONE);
+    SW_AWAY_BEAT_IF(here.call.reason != SW_REASON_ALONE);
 """
 STARTED = """\
     int rc;
@@ -130,25 +131,27 @@ WINDOW = """\
     sw_win_t *w = sw_win(win);
     if (w && {serves})
         return rc;
-    SW_AWAY;
+    SW_AWAY;{beat}
 """
 
 
-def window(function, requested=False):
+def window(function, requested=False, waits=True):
+    """`waits`: the host may wait in it, and not only move data."""
     def entry(procedure):
         serves = listed(function, ["w", *given(procedure, "win", "request"),
                                    "&rc"], 8 if requested else 13)
         if requested:
             serves = (f"request &&\n        {serves} &&\n"
                       "        sw_rma_access_requested(request, &rc)")
-        return procedure.function(WINDOW.format(serves=serves))
+        return procedure.function(WINDOW.format(
+            serves=serves, beat="\n    SW_AWAY_BEAT;" if waits else ""))
     return entry
 
 
 def access_forms(name):
     function = "sw_" + name.lower()
-    return {name: window(function),
-            "R" + name.lower(): window(function, requested=True)}
+    return {name: window(function, waits=False),
+            "R" + name.lower(): window(function, requested=True, waits=False)}
 
 
 # What makes a communicator, or a window ---------------------------------------

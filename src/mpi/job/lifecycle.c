@@ -6,6 +6,7 @@
  */
 #include "mpi/base/comm.h"
 #include "mpi/base/datatype.h"
+#include "mpi/base/patience.h"
 #include "mpi/coll/started.h"
 #include "mpi/p2p/messages.h"
 #include "mpi/p2p/partitioned.h"
@@ -18,8 +19,11 @@ static int begun(int result)
 {
     if (result != MPI_SUCCESS)
         return result;
+    if (sw_settings.enable)
+        sw_patience_prepare();
     sw_roster_start();
     if (sw_settings.enable) {
+        sw_patience_start();
         sw_messages_start();
         sw_started_start();
         sw_partitioned_start();

@@ -185,7 +185,7 @@ bool sw_sendrecv_replace(void *buf, int64_t count, MPI_Datatype datatype,
     void *block = NULL;
     const void *copy = buf;
     *rc = MPI_SUCCESS;
-    if (!sw_near(comm) && !sw_shadow_owing())
+    if (!sw_near(comm) && !sw_shadow_owing() && !sw_patience())
         return false;
     if (dest != MPI_PROC_NULL && source != MPI_PROC_NULL) {
         if (!sw_buffer_usable(buf, count, datatype, comm, &d, rc))

@@ -103,7 +103,7 @@ static int wait_all(sw_batch_t *b)
 
 int sw_MPI_Waitall(int n, MPI_Request requests[], MPI_Status statuses[])
 {
-    if (!sw_batch_concerns(n, requests) || sw_plain_requests())
+    if (!sw_batch_waits(n, requests))
         return host.Waitall(n, requests, statuses);
     sw_batch_t b;
     sw_batch_take(&b, n, requests, NULL, statuses);
@@ -115,7 +115,7 @@ int sw_MPI_Waitall(int n, MPI_Request requests[], MPI_Status statuses[])
 int sw_MPI_Testall(int n, MPI_Request requests[], int *flag,
                    MPI_Status statuses[])
 {
-    if (!sw_batch_concerns(n, requests) || sw_plain_requests())
+    if (!sw_batch_serves(n, requests))
         return host.Testall(n, requests, flag, statuses);
     bool over;
     sw_batch_t b;

@@ -89,7 +89,7 @@ static int any(bool blocking, int n, MPI_Request *requests, int *index,
 int sw_MPI_Waitany(int n, MPI_Request requests[], int *index,
                    MPI_Status *status)
 {
-    if (!sw_batch_concerns(n, requests) || sw_plain_requests())
+    if (!sw_batch_waits(n, requests))
         return host.Waitany(n, requests, index, status);
     return any(true, n, requests, index, &(int){0}, status);
 }
@@ -97,7 +97,7 @@ int sw_MPI_Waitany(int n, MPI_Request requests[], int *index,
 int sw_MPI_Testany(int n, MPI_Request requests[], int *index, int *flag,
                    MPI_Status *status)
 {
-    if (!sw_batch_concerns(n, requests) || sw_plain_requests())
+    if (!sw_batch_serves(n, requests))
         return host.Testany(n, requests, index, flag, status);
     return any(false, n, requests, index, flag, status);
 }

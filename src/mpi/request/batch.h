@@ -136,10 +136,17 @@ static inline bool sw_batch_statuses_ignored(const MPI_Status *statuses)
     return statuses == MPI_STATUSES_IGNORE || statuses == MPI_STATUS_IGNORE;
 }
 
-/* May one of the requests have a shadow? */
-static inline bool sw_batch_concerns(int n, const MPI_Request *requests)
+/* Are the requests of a call asked in turns with our progress? */
+static inline bool sw_batch_serves(int n, const MPI_Request *requests)
 {
-    return sw_any_shadows() && n > 0 && requests;
+    return sw_any_shadows() && n > 0 && requests && !sw_plain_requests();
+}
+
+/* The same of a call that waits. */
+static inline bool sw_batch_waits(int n, const MPI_Request *requests)
+{
+    return (sw_any_shadows() || sw_patience()) && n > 0 && requests &&
+           (sw_patience() || !sw_plain_requests());
 }
 
 #endif

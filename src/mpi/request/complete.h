@@ -4,6 +4,7 @@
 #ifndef SW_MPI_REQUEST_COMPLETE_H
 #define SW_MPI_REQUEST_COMPLETE_H
 
+#include "mpi/base/idle.h"
 #include "shadow.h"
 
 int sw_MPI_Test(MPI_Request *request, int *flag, MPI_Status *status);
@@ -36,23 +37,6 @@ static inline bool sw_request_is_done(MPI_Request request)
 
 /* MPI_Wait where some requests have shadows. */
 int sw_wait_one(MPI_Request *request, MPI_Status *status);
-
-/* Between two turns of a wait for requests. */
-typedef struct {
-    sw_wait_t wait;
-    unsigned turns;
-} sw_idle_t;
-
-/* No turn has ended the wait so far. It ends with, or soon after, a ring of
- * this doorbell. NULL: the host may end it, and no rank sleeps. sw_idle_end
- * follows the last one. */
-void sw_idle(sw_idle_t *idle, sw_doorbell_t *bell);
-void sw_idle_end(sw_idle_t *idle);
-/* The doorbell counts only then. */
-static inline bool sw_idle_is_long(const sw_idle_t *idle)
-{
-    return idle->turns >= 64;
-}
 
 /* The doorbell that rings when the state of an open request changes; or NULL.
  */

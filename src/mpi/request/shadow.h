@@ -23,6 +23,7 @@
 #define SW_MPI_REQUEST_SHADOW_H
 
 #include "mpi/base/comm.h"
+#include "mpi/base/patience.h"
 #include "mpi/base/status.h"
 #include "node/wait.h"
 

@@ -115,7 +115,7 @@ static int some(bool blocking, int n, MPI_Request *requests, int *count,
 int sw_MPI_Waitsome(int n, MPI_Request requests[], int *count, int indices[],
                     MPI_Status statuses[])
 {
-    if (!sw_batch_concerns(n, requests) || sw_plain_requests())
+    if (!sw_batch_waits(n, requests))
         return host.Waitsome(n, requests, count, indices, statuses);
     return some(true, n, requests, count, indices, statuses);
 }
@@ -123,7 +123,7 @@ int sw_MPI_Waitsome(int n, MPI_Request requests[], int *count, int indices[],
 int sw_MPI_Testsome(int n, MPI_Request requests[], int *count, int indices[],
                     MPI_Status statuses[])
 {
-    if (!sw_batch_concerns(n, requests) || sw_plain_requests())
+    if (!sw_batch_serves(n, requests))
         return host.Testsome(n, requests, count, indices, statuses);
     return some(false, n, requests, count, indices, statuses);
 }

@@ -5,29 +5,6 @@
 
 MPI_Request sw_request_done = MPI_REQUEST_NULL;
 
-void sw_idle(sw_idle_t *idle, sw_doorbell_t *bell)
-{
-    sw_wait_t *wait = &idle->wait;
-    if (!sw_idle_is_long(idle)) {
-        idle->turns++;
-        if (sw_wait_crowded())
-            sw_os_yield();
-        else
-            sw_os_pause();
-        return;
-    }
-    if (wait->doorbell != bell) {
-        sw_wait_end(wait);
-        wait->doorbell = bell;
-    }
-    sw_wait_step(wait);
-}
-
-void sw_idle_end(sw_idle_t *idle)
-{
-    sw_wait_end(&idle->wait);
-}
-
 /* Ask for a request by its shadow, which is held; true: it is done, with *rc.
  * Of one that is inactive the host says so. */
 static bool try(sw_shadow_t *s, MPI_Request *request, MPI_Status *status,
@@ -52,21 +29,10 @@ static bool try(sw_shadow_t *s, MPI_Request *request, MPI_Status *status,
     return true;
 }
 
-/* One without a shadow, while others may wait for us. */
-static int wait_unshadowed(MPI_Request *request, MPI_Status *status)
-{
-    int flag = 0, rc;
-    sw_idle_t idle = {0};
-    while ((rc = host.Test(request, &flag, status)) == MPI_SUCCESS && !flag) {
-        sw_shadow_progress();
-        sw_idle(&idle, NULL);
-    }
-    return rc;
-}
-
+/* One without a shadow. */
 static int plain_wait(MPI_Request *request, MPI_Status *status)
 {
-    return sw_shadow_owing() ? wait_unshadowed(request, status)
+    return sw_shadow_owing() ? sw_patient_Wait(request, status)
                              : host.Wait(request, status);
 }
 

@@ -4,20 +4,23 @@
 #include "await.h"
 
 #include "mpi/base/failure.h"
+#include "mpi/base/patience.h"
 #include "mpi/base/progress.h"
 
 #include <errno.h>
 
 /* Nanoseconds for which a member keeps its core. It waits for another node, and
  * none of this node's ranks can end that. A rank that spins inside the host
- * would take a core that this member gave away, for milliseconds. */
+ * would take a core that this member gave away, for milliseconds. Where ranks
+ * are patient none spins there. */
 #define KEEP 500000
 #define KEEP_BYTE 10 /* likewise, for each byte */
 
 sw_await_t sw_await_begin(sw_span_t *s, size_t bytes)
 {
     uint64_t keep = KEEP + (uint64_t)bytes * KEEP_BYTE;
-    return (sw_await_t){.s = s, .keep = s->cramped ? 0 : sw_os_now() + keep};
+    bool gives = s->cramped || sw_patience();
+    return (sw_await_t){.s = s, .keep = gives ? 0 : sw_os_now() + keep};
 }
 
 bool sw_await_rest(sw_await_t *wait)
@@ -28,7 +31,7 @@ bool sw_await_rest(sw_await_t *wait)
     }
     sw_progress_serve();
     if (!wait->keep)
-        sw_os_yield();
+        sw_idle(&wait->idle, NULL);
     else if (sw_os_now() > wait->keep)
         wait->keep = 0;
     return false;

@@ -2,19 +2,23 @@
  * await.h - a lane's member waits for what the host has begun.
  *
  * The member tests. In between it serves its peers, and later yields its core
- * to other processes. A message between nodes takes many times as long as that.
+ * to other processes (mpi/base/idle.h). A message between nodes takes many
+ * times as long as that.
  */
 #ifndef SW_MPI_SPAN_AWAIT_H
 #define SW_MPI_SPAN_AWAIT_H
 
 #include "spans.h"
 
+#include "mpi/base/idle.h"
+
 /* One wait. Of the host's code, and of a member that has died meanwhile, comes
  * an SW_ status. */
 typedef struct {
     sw_span_t *s;
     uint64_t keep; /* until then the member keeps its core, ns */
-    bool lost;     /* a member has died */
+    sw_idle_t idle;
+    bool lost; /* a member has died */
 } sw_await_t;
 
 /* It waits for something that moves so many bytes. */

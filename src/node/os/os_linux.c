@@ -524,7 +524,7 @@ int sw_os_read_text(const char *path, char *to, size_t room)
     return (int)n;
 }
 
-#define GROUPS_ROOM 2048
+#define GROUPS_ROOM 1024
 
 /* The lesser of two limits; 0 is none. */
 static double lesser(double a, double b)
