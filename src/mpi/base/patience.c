@@ -10,6 +10,7 @@
 #include "node/base/settings.h"
 
 bool sw_patient;
+_Atomic bool sw_patience_session;
 
 /* The host's procedures, as they are. */
 sw_host_t sw_plain;
@@ -130,11 +131,13 @@ bool sw_patience_of(MPI_Comm comm)
 
 uint8_t sw_patience_wish(void)
 {
+    uint8_t wish = sw_patience_session ? SW_PATIENCE_SESSION : 0;
     if (sw_settings.patience != SW_AUTO)
-        return sw_settings.patience ? SW_PATIENCE_ASKS : SW_PATIENCE_FORBIDS;
+        return wish |
+               (sw_settings.patience ? SW_PATIENCE_ASKS : SW_PATIENCE_FORBIDS);
     if (!sw_wait_crowded())
-        return 0;
-    return SW_PATIENCE_ASKS |
+        return wish;
+    return wish | SW_PATIENCE_ASKS |
            (sw_beat_yields >= YIELDS ? SW_PATIENCE_NEEDLESS : 0);
 }
 

@@ -22,7 +22,9 @@
  * (MPI 4.1, 6.12). All ranks of MPI_COMM_WORLD
  * agree once, in MPI_Init. A communicator with members from outside, or of two
  * groups, keeps the host's blocking forms: its other members may run without
- * us.
+ * us. Where a rank has begun a session before MPI_Init, no rank's collectives
+ * are patient: members of a communicator of that session may call one before
+ * they have agreed.
  */
 #ifndef SW_MPI_BASE_PATIENCE_H
 #define SW_MPI_BASE_PATIENCE_H
@@ -39,13 +41,17 @@ static inline bool sw_patience(void)
 }
 
 /* What a rank tells the others: it forbids patience for all; it asks for it; it
- * has seen the host yield, which makes patience needless. */
+ * has seen the host yield, which makes patience needless; it has a session. */
 enum {
     SW_PATIENCE_FORBIDS = 1,
     SW_PATIENCE_ASKS = 2,
-    SW_PATIENCE_NEEDLESS = 4
+    SW_PATIENCE_NEEDLESS = 4,
+    SW_PATIENCE_SESSION = 8
 };
 uint8_t sw_patience_wish(void);
+
+/* The program has begun a session. */
+extern _Atomic bool sw_patience_session __attribute__((visibility("hidden")));
 
 /* In MPI_Init: before the ranks meet, where the launcher says that they share
  * cores; and when all is known. */

@@ -6,6 +6,7 @@
  */
 #include "mpi/base/comm.h"
 #include "mpi/base/datatype.h"
+#include "mpi/base/guard.h"
 #include "mpi/base/patience.h"
 #include "mpi/coll/started.h"
 #include "mpi/p2p/messages.h"
@@ -59,6 +60,16 @@ int sw_MPI_Finalize(void)
     sw_roster_stop();
     return host.Finalize();
 }
+
+#ifdef SW_HAS_Session_init
+int sw_MPI_Session_init(MPI_Info info, MPI_Errhandler errhandler,
+                        MPI_Session *session)
+{
+    SW_INSIDE;
+    sw_patience_session = true;
+    return host.Session_init(info, errhandler, session);
+}
+#endif
 
 #ifdef SW_HAS_Session_finalize
 int sw_MPI_Session_finalize(MPI_Session *session)
