@@ -3,6 +3,8 @@
  */
 #include "batch.h"
 
+#include <string.h>
+
 /* The host has completed those from `first` on, `n` of them, with `rc`; finish
  * those with a shadow. Returns what the call returns. */
 static int finish_all(sw_batch_t *b, int first, int n, int rc)
@@ -37,11 +39,35 @@ static int test_all(sw_batch_t *b, bool *over)
     return *over ? finish_all(b, 0, b->n, rc) : rc;
 }
 
-/* One of the host's. It may keep this thread where no other rank waits for what
- * this one does. */
-static int test_one(sw_batch_t *b, int i, int *flag)
+/* In MPI_Waitall, indices[] marks the requests that were completed out of their
+ * turn. */
+static bool is_early(const sw_batch_t *b, int i)
 {
-    bool alone = !sw_shadow_owing() && !sw_threaded;
+    return b->done && b->indices[i];
+}
+
+/* Is this one the host's, and may not be over? */
+static bool is_open_host(const sw_batch_t *b, int i)
+{
+    return !b->shadow[i] && !is_early(b, i) &&
+           !sw_request_is_done(b->requests[i]);
+}
+
+/* The first of the host's behind `i`, or b->n. `*from` only grows: the search
+ * takes n steps in all. */
+static int next_host(const sw_batch_t *b, int i, int *from)
+{
+    *from = *from > i ? *from : i + 1;
+    while (*from < b->n && !is_open_host(b, *from))
+        ++*from;
+    return *from;
+}
+
+/* One of the host's. It may keep this thread where no other rank waits for what
+ * this one does, and it is the `last` of the host's. */
+static int test_one(sw_batch_t *b, int i, bool last, int *flag)
+{
+    bool alone = last && !sw_shadow_owing() && !sw_threaded;
     *flag = alone;
     int rc = alone ? host.Wait(&b->requests[i], &b->statuses[i])
                    : host.Test(&b->requests[i], flag, &b->statuses[i]);
@@ -56,10 +82,14 @@ static int test_one(sw_batch_t *b, int i, int *flag)
  * for eight, or for all, takes so much longer that messages come more slowly.
  * (And MPICH and its kin end the program in some MPI_Testall; see
  * SW_TESTALL_ENDS.) */
-static bool advance(sw_batch_t *b, int *raised)
+static bool advance(sw_batch_t *b, int *from, int *raised)
 {
     int i = b->first, flag = 0, rc = MPI_SUCCESS;
     sw_shadow_t *s = b->shadow[i];
+    if (is_early(b, i)) {
+        b->first++;
+        return true;
+    }
     if (!s && sw_request_is_done(b->requests[i])) {
         b->requests[i] = MPI_REQUEST_NULL;
         sw_status_empty(&b->statuses[i]);
@@ -75,7 +105,9 @@ static bool advance(sw_batch_t *b, int *raised)
         sw_status_empty(&b->statuses[i]);
         flag = 1;
         break;
-    case SW_BATCH_ASK: rc = test_one(b, i, &flag); break;
+    case SW_BATCH_ASK:
+        rc = test_one(b, i, next_host(b, i, from) == b->n, &flag);
+        break;
     }
     if (flag || rc != MPI_SUCCESS) {
         rc = finish_all(b, i, 1, rc);
@@ -86,15 +118,41 @@ static bool advance(sw_batch_t *b, int *raised)
     return b->first > i;
 }
 
+/* Some requests advance only where a call names them: MPICH's, of collective
+ * files. Another rank may need that before it does what the first request waits
+ * for. So a long wait asks the host for one of the others, in turns. */
+static void ask_another(sw_batch_t *b, int *turn, int *raised)
+{
+    int flag = 0;
+    if (!b->done)
+        memset(b->indices, 0, (size_t)b->n * sizeof *b->indices);
+    b->done = 1;
+    for (int k = b->first + 1; k < b->n; k++) {
+        *turn = *turn > b->first && *turn + 1 < b->n ? *turn + 1 : b->first + 1;
+        if (is_open_host(b, *turn))
+            break;
+    }
+    if (!is_open_host(b, *turn))
+        return;
+    int rc = test_one(b, *turn, false, &flag);
+    if (!flag && rc == MPI_SUCCESS)
+        return;
+    rc = finish_all(b, *turn, 1, rc);
+    *raised = *raised ? *raised : rc;
+    b->indices[*turn] = 1;
+}
+
 static int wait_all(sw_batch_t *b)
 {
-    int raised = MPI_SUCCESS;
+    int raised = MPI_SUCCESS, from = 0, turn = 0;
     sw_idle_t idle = {0};
     while (b->first < b->n)
-        if (advance(b, &raised)) {
+        if (advance(b, &from, &raised)) {
             sw_idle_end(&idle);
             idle = (sw_idle_t){0};
         } else {
+            if (sw_idle_is_long(&idle) && next_host(b, b->first, &from) < b->n)
+                ask_another(b, &turn, &raised);
             sw_shadow_progress();
             sw_idle(&idle, sw_shadow_bell(b->shadow[b->first]));
         }

@@ -145,8 +145,7 @@ static inline bool sw_batch_serves(int n, const MPI_Request *requests)
 /* The same of a call that waits. */
 static inline bool sw_batch_waits(int n, const MPI_Request *requests)
 {
-    return (sw_any_shadows() || sw_patience()) && n > 0 && requests &&
-           (sw_patience() || !sw_plain_requests());
+    return sw_batch_serves(n, requests) || (sw_patience() && n > 0 && requests);
 }
 
 #endif
