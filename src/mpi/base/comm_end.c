@@ -14,7 +14,7 @@
 
 static int end(MPI_Comm *comm, int (*how)(MPI_Comm *))
 {
-    SW_INSIDE;
+    SW_INSIDE_STILL;
     MPI_Comm handle = comm ? *comm : MPI_COMM_NULL, outer = sw_comm_ending;
     sw_comm_t *c = sw_comm_look_up(handle);
     sw_comm_served_t before;

@@ -31,7 +31,8 @@ SETUP = re.compile(r"""(
     Type_(contiguous|vector|indexed|create_.*|dup|commit|free)(_c)?
 )$""", re.X)
 LOCAL = re.compile("Type_.*")       # of these: they wait for no other rank
-FILE = re.compile(r"File_i?(read|write|preallocate|sync|delete)")
+# Those that read or write a file, or call a program's attribute callbacks.
+STILL = re.compile(r"File_i?(read|write|preallocate|sync|delete)|Comm_i?dup")
 NOT_SETUP = re.compile(r".*(_keyval|_errhandler|_c2f|_f2c|_toint|_fromint)$")
 
 
@@ -120,7 +121,7 @@ def guard(name, result, parameters):
         return None
     names, declared = known
     passed = ", ".join(names)
-    kind = ("_LOCAL" if LOCAL.match(name) else "_FILE" if FILE.match(name)
+    kind = ("_LOCAL" if LOCAL.match(name) else "_STILL" if STILL.match(name)
             else "")
     return (f"SW_GUARD {result} sw_MPI_{name}({declared})\n{{\n"
             f"    SW_INSIDE{kind};\n"

@@ -44,9 +44,10 @@ static inline void sw_guard_leave(const int *before)
     SW_AWAY;      \
     SW_AWAY_BEAT; \
     SW_INSIDE_LOCAL
-/* The same, and it may read or write a file. */
-#define SW_INSIDE_FILE \
-    SW_AWAY;           \
+/* The same, and no signal may cut a system call short there: the host reads or
+ * writes a file, or calls a function of the program's (an attribute's). */
+#define SW_INSIDE_STILL \
+    SW_AWAY;            \
     SW_INSIDE_LOCAL
 
 /* For the generated wrappers: one written by hand takes its place. */

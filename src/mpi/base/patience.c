@@ -34,39 +34,6 @@ int sw_patient_Wait(MPI_Request *request, MPI_Status *status)
     return rc;
 }
 
-int sw_patient_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
-{
-    int flag = 0, rc;
-    sw_idle_t idle = {.turns = 0};
-    if (source == MPI_PROC_NULL || !sw_control_accelerating())
-        return sw_plain.Probe(source, tag, comm, status);
-    while ((rc = host.Iprobe(source, tag, comm, &flag, status)) ==
-               MPI_SUCCESS &&
-           !flag) {
-        sw_progress_serve();
-        sw_idle(&idle, NULL);
-    }
-    sw_idle_end(&idle);
-    return rc;
-}
-
-int sw_patient_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message,
-                      MPI_Status *status)
-{
-    int flag = 0, rc;
-    sw_idle_t idle = {.turns = 0};
-    if (source == MPI_PROC_NULL || !sw_control_accelerating())
-        return sw_plain.Mprobe(source, tag, comm, message, status);
-    while ((rc = host.Improbe(source, tag, comm, &flag, message, status)) ==
-               MPI_SUCCESS &&
-           !flag) {
-        sw_progress_serve();
-        sw_idle(&idle, NULL);
-    }
-    sw_idle_end(&idle);
-    return rc;
-}
-
 /* Both halves ---------------------------------------------------------------*/
 
 /* Of MPI_PROC_NULL nothing is asked: MPICH 4.0's nonblocking receive says that

@@ -19,12 +19,11 @@
  * What each rank chooses alone: messages, and waiting for requests. A blocking
  * and a nonblocking send or receive match. What the members choose alike:
  * collectives and duplicates, whose blocking and nonblocking forms do not match
- * (MPI 4.1, 6.12). All ranks of MPI_COMM_WORLD
- * agree once, in MPI_Init. A communicator with members from outside, or of two
- * groups, keeps the host's blocking forms: its other members may run without
- * us. Where a rank has begun a session before MPI_Init, no rank's collectives
- * are patient: members of a communicator of that session may call one before
- * they have agreed.
+ * (MPI 4.1, 6.12). All ranks of MPI_COMM_WORLD agree once, in MPI_Init. A
+ * communicator with members from outside, or of two groups, keeps the host's
+ * blocking forms: its other members may run without us. Where a rank has begun
+ * a session before MPI_Init, no rank's collectives are patient: members of a
+ * communicator of that session may call one before they have agreed.
  */
 #ifndef SW_MPI_BASE_PATIENCE_H
 #define SW_MPI_BASE_PATIENCE_H
@@ -57,6 +56,7 @@ extern _Atomic bool sw_patience_session __attribute__((visibility("hidden")));
  * cores; and when all is known. */
 void sw_patience_prepare(void);
 void sw_patience_start(void);
+
 /* The patient forms of messages, whatever this rank is. */
 #define SW_PATIENT(name)                             \
     extern __typeof__(PMPI_##name) sw_patient_##name \

@@ -14,7 +14,7 @@ import os
 import sys
 
 from table import COLLECTIVES
-from wrappers import listed, procedures, read_header, standard_names
+from wrappers import STILL, listed, procedures, read_header, standard_names
 
 def passed(parameter, name):
     """What the entry hands on: an array of counts or displacements with the
@@ -171,7 +171,9 @@ def communicator(procedure):
     parent, fresh = procedure.names[0], procedure.names[-1]
     call = listed(f"host.{procedure.name}", [
         *procedure.names[:-1], f"{fresh} ? &made : NULL"], 13)
-    return procedure.whole(f"    SW_INSIDE;\n    MPI_Comm made = {parent};\n"
+    kind = "_STILL" if STILL.match(procedure.name) else ""
+    return procedure.whole(f"    SW_INSIDE{kind};\n"
+                           f"    MPI_Comm made = {parent};\n"
                            f"    int rc = {call};\n"
                            f"    return sw_context_id_give(rc, {parent}, made, "
                            f"{fresh});\n")

@@ -18,6 +18,7 @@ import pympistandard as std
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
                                 os.pardir, "base"))
 
+from generate import STILL  # noqa: F401 (for generate_entries.py)
 from generate import indented, names_of, parameter_name, read_header
 
 
@@ -112,14 +113,14 @@ class Procedure:
                 return name
         return None
 
-    def opening(self, kind, first, followed, not_ours=""):
+    def opening(self, kind, first, followed, not_ours="", below="served"):
         """C up to where the wrapper follows the call. `not_ours`: what it does
-        before one that it does not follow."""
+        before one that it does not follow; `below` serves that one."""
         begins = f"if (!{followed})" + (" {" if not_ours else "")
         return (f"{kind.upper()} int sw_{kind}_MPI_{self.name}"
                 f"({self.declared})\n{{\n" + indented(f"{first}\n{begins}", 4)
                 + indented(self.filled(not_ours), 8)
-                + f"        return served.{self.name}({self.passed});\n"
+                + f"        return {below}.{self.name}({self.passed});\n"
                 + ("    }\n" if not_ours else ""))
 
 

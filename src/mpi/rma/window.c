@@ -177,10 +177,22 @@ static void close_window(sw_win_t *w)
     atomic_fetch_sub(&sw_wins, 1);
 }
 
+/* Has the program functions that the end of a window calls? */
+static _Atomic bool has_callbacks;
+
+int sw_MPI_Win_create_keyval(MPI_Win_copy_attr_function *copy,
+                             MPI_Win_delete_attr_function *end, int *keyval,
+                             void *state)
+{
+    atomic_store(&has_callbacks, true);
+    return host.Win_create_keyval(copy, end, keyval, state);
+}
+
 /* The handle may be another window's as soon as the host has freed it. */
 int sw_MPI_Win_free(MPI_Win *win)
 {
-    SW_INSIDE;
+    SW_INSIDE_STILL;
+    SW_AWAY_BEAT_IF(!atomic_load(&has_callbacks));
     sw_win_t *w = win ? sw_win_look_up(*win) : NULL;
     if (w) {
         if (w->ours)

@@ -89,3 +89,14 @@ def test_duplicates_are_the_hosts(host, env, tmp_path):
     for rank in range(3):
         assert (tmp_path / f"ours.{rank}").read_text() == \
             (tmp_path / f"alone.{rank}").read_text()
+
+
+@ways("host", "beside", "nodes")
+def test_a_wait_for_a_message_goes_on_with_a_file(host, env, tmp_path):
+    well(run(host, 4, "file_and_message", tmp_path / "file", env=env),
+         "all written")
+
+
+@ways("host", "beside")
+def test_callbacks_sleep_as_long_as_they_ask(host, env, tmp_path):
+    well(run(host, 4, "callbacks_sleep", env=env), "31 sleeps, 0 cut short")
