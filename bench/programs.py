@@ -9,9 +9,10 @@ HERE = pathlib.Path(__file__).parent
 COMMAND = pathlib.Path(sys.prefix) / "bin/straightway"
 
 
-def output(prefix, name, arguments, ours=True):
+def output(prefix, name, arguments, ours=True, ranks=2, options=()):
     """What NAME.c prints under the MPI in `prefix`; without `ours`, under the
-    MPI alone. PREFIX/bin/mpigcc compiles, if it is there, else mpicc."""
+    MPI alone. PREFIX/bin/mpigcc compiles, if it is there, else mpicc.
+    `options` are those of `straightway run`."""
     prefix = pathlib.Path(prefix)
     compiler = prefix / "bin/mpigcc"
     if not compiler.exists():
@@ -23,6 +24,7 @@ def output(prefix, name, arguments, ours=True):
                         "-iquote", HERE.parent / "src", "-o", program,
                         HERE / f"{name}.c", "-ldl"], check=True, env=env)
         return subprocess.run(
-            [prefix / "bin/mpirun", "-n", "2",
-             *([COMMAND, "run"] if ours else []), program, *arguments],
+            [prefix / "bin/mpirun", "-n", str(ranks),
+             *([COMMAND, "run", *options] if ours else []), program,
+             *arguments],
             check=True, stdout=subprocess.PIPE, text=True, env=env).stdout
