@@ -37,7 +37,7 @@
     X(LOST, "a member has died, or the communicator was revoked") \
     X(ENDS, "the communicator, or MPI, is ending")                \
     X(UNMET, "before the members' first blocking collective")     \
-    X(HELPER, "no thread to be had for a member's helper")        \
+    X(HELPER, "a member's system gives no thread for its helper") \
     X(ARGUMENTS, "arguments for the host to judge")
 
 typedef enum {
@@ -55,7 +55,7 @@ typedef struct {
     void (*end)(void *part);  /* the communicator ends; NULL: no matter */
     void (*free)(void *part); /* no call needs the part any more; NULL */
 } sw_comm_part_t;
-enum { SW_COMM_PARTS = 2 };
+enum { SW_COMM_PARTS = 3 };
 
 /* Adds a part, once, before it is used. */
 void sw_comm_part_add(sw_comm_part_t *part);

@@ -26,6 +26,7 @@
 
 #include "mpi/base/reach.h"
 #include "node/arena/show.h"
+#include "node/base/array.h"
 #include "node/base/settings.h"
 #include "node/control.h"
 
@@ -59,16 +60,6 @@ static bool searches(void)
 {
     unsigned so_far = atomic_load(&vain);
     return so_far < SEARCHES || so_far % SELDOM == 0;
-}
-
-static void *room_for(size_t n, size_t bytes)
-{
-    void *p = calloc(n, bytes);
-    if (!p) {
-        sw_say("out of memory for a window");
-        abort();
-    }
-    return p;
 }
 
 static bool is_hosts(const sw_win_memory_t *m)
@@ -121,7 +112,7 @@ static void place_them(const sw_win_t *w, const said_t *said,
                        const sw_team_t *team, const sw_win_memory_t *m,
                        void **at)
 {
-    sw_part_of_window_t *part = room_for((size_t)team->n, sizeof *part);
+    sw_part_of_window_t *part = sw_array_zeroed((size_t)team->n, sizeof *part);
     for (int i = 0; i < team->n; i++) {
         part[i].bytes = said[i].form == PLACED ? said[i].bytes : 0;
         part[i].mark = said[i].mark;
@@ -186,7 +177,7 @@ static bool all_say(sw_sequence_t *seq, const void *mine, size_t bytes,
 static bool all_reach(sw_sequence_t *seq, uint64_t mine)
 {
     int n = seq->team->n;
-    uint64_t *all = room_for((size_t)n, sizeof *all);
+    uint64_t *all = sw_array_zeroed((size_t)n, sizeof *all);
     bool reach = all_say(seq, &mine, sizeof mine, all);
     for (int i = 0; i < n; i++)
         reach = reach && all[i];
@@ -201,9 +192,9 @@ static bool search(sw_sequence_t *seq, const said_t *said,
     sw_team_t *team = seq->team;
     size_t n = (size_t)team->n;
     found_t mine = {.found = said[team->me].form != PLACED};
-    found_t *found = room_for(n, sizeof *found);
-    sw_os_place_t *place = room_for(n, sizeof *place);
-    uint64_t *bytes = room_for(n, sizeof *bytes);
+    found_t *found = sw_array_zeroed(n, sizeof *found);
+    sw_os_place_t *place = sw_array_zeroed(n, sizeof *place);
+    uint64_t *bytes = sw_array_zeroed(n, sizeof *bytes);
     if (!mine.found)
         mine.found = sw_os_place(0, m->base, (size_t)m->bytes, &mine.place);
     bool all = all_say(seq, &mine, sizeof mine, found);
@@ -231,7 +222,7 @@ static bool find(sw_win_t *w, const said_t *said, sw_sequence_t *seq,
 {
     sw_team_t *team = seq->team;
     size_t n = (size_t)team->n;
-    void **at = room_for(n, sizeof *at);
+    void **at = sw_array_zeroed(n, sizeof *at);
     bool placed = false, searching = true;
     for (size_t i = 0; i < n; i++) {
         placed = placed || said[i].form == PLACED;
@@ -269,7 +260,7 @@ static void open_window(sw_win_t *w, const said_t *said, sw_team_t *team,
                                 team->me, sw_threaded};
     w->last.type = MPI_DATATYPE_NULL;
     w->sequence = sw_sequence_open(team, said[0].sequence);
-    w->members = room_for(n, sizeof *w->members);
+    w->members = sw_array_zeroed(n, sizeof *w->members);
     host.Win_get_group(w->handle, &w->group);
     for (size_t i = 0; dynamic && i < n; i++)
         w->target[i].regions = (sw_regions_t *)(void *)(block +
@@ -289,7 +280,7 @@ static int agree(sw_win_t *w, const said_t *said, sw_sequence_t *seq,
         why = sw_min(why, (int)said[i].form);
     if (why != SW_WIN_SERVED)
         return why;
-    w->target = room_for((size_t)team->n, sizeof *w->target);
+    w->target = sw_array_zeroed((size_t)team->n, sizeof *w->target);
     if (all_shown(said, team->n) ? reach(said, team, m, NULL, w->target)
                                  : find(w, said, seq, m)) {
         open_window(w, said, team, m->kind == SW_WIN_DYNAMIC);
@@ -313,7 +304,7 @@ int sw_win_decide(sw_win_t *w, const sw_win_memory_t *m, MPI_Comm comm)
     sw_team_t *team = seq->team;
     sw_marked_t marked = {{NULL, NULL}, {0, 0}};
     said_t mine = say(m, team, &marked);
-    said_t *said = room_for((size_t)team->n, sizeof *said);
+    said_t *said = sw_array_zeroed((size_t)team->n, sizeof *said);
     bool heard = all_say(seq, &mine, sizeof mine, said);
     int why = heard ? agree(w, said, seq, m) : SW_WIN_MEMBERS;
     end_marks(said, seq, &marked);
