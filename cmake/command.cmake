@@ -1,4 +1,4 @@
-# bin/straightway, the probe, the reader of traces and the benchmark.
+# bin/straightway, the probe, the readers and the benchmark.
 #
 # The layout of the build folder is that of an installation (bin/ beside
 # lib/straightway/), so the command finds its library in both alike.
@@ -48,6 +48,23 @@ set_target_properties(straightway_trace PROPERTIES
     RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/${SW_LIB_SUBDIR})
 target_link_libraries(straightway_trace PRIVATE Threads::Threads)
 
+# Where the processes of a job are.
+file(GLOB where_sources CONFIGURE_DEPENDS
+     ${PROJECT_SOURCE_DIR}/src/watch/reader/*.c)
+add_executable(straightway_where ${where_sources}
+               ${PROJECT_SOURCE_DIR}/src/contract/procedures.c
+               $<TARGET_OBJECTS:sw_node>
+               ${PROJECT_SOURCE_DIR}/src/profile/stack/cfi.c
+               ${PROJECT_SOURCE_DIR}/src/profile/stack/pycode.c)
+add_dependencies(straightway_where sw_procedures)
+target_include_directories(straightway_where PRIVATE ${SW_GENERATED})
+target_compile_options(straightway_where PRIVATE ${SW_STACK_OPTIONS})
+target_link_libraries(straightway_where PRIVATE Threads::Threads m
+                      ${CMAKE_DL_LIBS})
+set_target_properties(straightway_where PROPERTIES
+    OUTPUT_NAME straightway-where
+    RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/${SW_LIB_SUBDIR})
+
 # The engine of virtual time.
 if(TARGET sw_vtime)
   add_executable(straightway_whatif ${PROJECT_SOURCE_DIR}/src/vtime/main.c
@@ -70,7 +87,7 @@ target_link_libraries(straightway_bench PRIVATE ${CMAKE_DL_LIBS})
 
 install(TARGETS straightway_command DESTINATION bin)
 install(TARGETS straightway_probe straightway_map straightway_bench
-                straightway_trace
+                straightway_trace straightway_where
         DESTINATION ${SW_LIB_SUBDIR})
 install(FILES ${PROJECT_SOURCE_DIR}/include/straightway.h
               ${PROJECT_SOURCE_DIR}/include/straightway_mpi.h

@@ -118,7 +118,7 @@ foreach(flavour ompi mpich abi)
     COMMENT "Reading the mpi.h of flavour ${flavour}" VERBATIM)
   set(mpi ${PROJECT_SOURCE_DIR}/src/mpi)
   set(wrappers "")
-  foreach(kind record:recorded virtual:virtual)
+  foreach(kind record:recorded virtual:virtual watch:watched)
     string(REGEX REPLACE ":.*" "" room ${kind})
     string(REGEX REPLACE ".*:" "" kind ${kind})
     add_custom_command(

@@ -59,6 +59,10 @@ def map_executable():
     return folder() / "straightway-map"
 
 
+def where_executable():
+    return folder() / "straightway-where"
+
+
 def whatif_executable():
     return folder() / "straightway-whatif"
 

@@ -17,9 +17,9 @@
 #define SW_VERSION "unknown"
 #endif
 
-static const char *const commands[] = {"run",    "profile", "doctor", "bench",
-                                       "report", "diff",    "merge",  "whatif",
-                                       "study",  "topo",    "map",    NULL};
+static const char *const commands[] = {
+    "run",    "profile", "doctor", "bench", "report", "diff", "merge",
+    "whatif", "study",   "topo",   "map",   "where",  NULL};
 
 static int run_python(char **argv)
 {

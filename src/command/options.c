@@ -10,6 +10,8 @@
  */
 #include "command.h"
 
+#include "node/base/duration.h"
+
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -142,6 +144,13 @@ static void give(sw_run_options_t *to, const setting_t *s, const char *value)
                         "%s %s: give lazy, eager or off (--dry-run "
                         "prints the command)",
                         s->option, value);
+    if (!strcmp(s->name, "HANG_AFTER") && sw_duration(value) < 0)
+        sw_command_fail(SW_EXIT_USAGE, "%s %s: give " SW_DURATION_WANTED,
+                        s->option, value);
+    if (!strcmp(s->name, "HANG_ACTION") && strcmp(value, "report") &&
+        strcmp(value, "abort"))
+        sw_command_fail(SW_EXIT_USAGE, "%s %s: give report or abort", s->option,
+                        value);
     char *name = sw_command_text("STRAIGHTWAY_%s", s->name);
     if (setenv(name, value, 1))
         sw_command_fail(SW_EXIT_FAILURE, "out of memory");
@@ -431,6 +440,7 @@ void sw_command_print_help(void)
         "page\n"
         "  topo     the machine, and where the ranks of a job are on it\n"
         "  map      which rank should sit on which core\n"
+        "  where    what each rank of a running job waits for\n"
         "\n"
         "examples:\n"
         "  mpirun -n 8 straightway run ./app       under any launcher\n"
@@ -442,6 +452,7 @@ void sw_command_print_help(void)
         "  straightway whatif run -n 64 --free alltoall ./app\n"
         "  straightway study -n 8 ./app\n"
         "  mpirun -n 8 straightway topo\n"
+        "  straightway where\n"
         "\n"
         "options:\n"
         "  -h, --help       this text; `straightway COMMAND --help` for each "

@@ -10,7 +10,8 @@ import importlib
 # {name, of the command and its module: class}
 CLASSES = {"doctor": "Doctor", "bench": "Bench", "report": "Report",
            "diff": "Diff", "merge": "Merge", "whatif": "WhatIf",
-           "study": "Study", "topo": "Topo", "map": "Map"}
+           "study": "Study", "topo": "Topo", "map": "Map",
+           "where": "Where"}
 
 
 def load(name):

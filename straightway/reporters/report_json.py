@@ -3,5 +3,5 @@
 import json
 
 
-def render(report, out):
-    out.write(json.dumps(report, indent=1, ensure_ascii=False) + "\n")
+def render(report, out, indent=1):
+    out.write(json.dumps(report, indent=indent, ensure_ascii=False) + "\n")

@@ -68,7 +68,8 @@ def compiled(folder, text, *flags):
     ["doctor", "--help"], ["bench", "--help"],
     ["bench", "collectives", "--help"], ["report", "--help"],
     ["diff", "--help"], ["merge", "--help"],
-    ["whatif", "--help"], ["study", "--help"]], ids=" ".join)
+    ["whatif", "--help"], ["study", "--help"],
+    ["where", "--help"]], ids=" ".join)
 def test_help_fits_80_columns(arguments):
     done = straightway(*arguments, COLUMNS="80")
     assert done.returncode == 0, done.stderr
@@ -224,7 +225,8 @@ def test_every_setting_is_an_option():
         value = {"BOOL": "off", "SIZE": "64k", "INT": "3",
                  "AUTO_BOOL": "auto", "AUTO_SIZE": "auto", "AUTO_INT": "auto",
                  "NONE_INT": "none",
-                 "TEXT": "eager" if name == "SHOW" else "bcast"}
+                 "TEXT": {"SHOW": "eager", "HANG_AFTER": "10m",
+                          "HANG_ACTION": "abort"}.get(name, "bcast")}
         got = variables(f"{option}={value[kind]}")
         assert got["STRAIGHTWAY_" + name] == value[kind]
         if kind == "BOOL":

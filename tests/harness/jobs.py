@@ -10,6 +10,7 @@ Output goes to files, not pipes: a straggler that keeps a pipe open could
 otherwise hold the test up past its own timeout.
 """
 
+import contextlib
 import os
 import shutil
 import signal
@@ -190,6 +191,43 @@ def run(argv, env, timeout, cwd=None, stragglers="fail"):
                 f"processes outlived their job {' '.join(argv)}:\n"
                 + "\n".join(names) + f"\n--- stderr\n{stderr[-4000:]}")
         return subprocess.CompletedProcess(argv, code, stdout, stderr)
+
+
+class Background:
+    """A job that runs: its launcher, and what it has printed so far."""
+
+    def __init__(self, launcher, mark, out):
+        self.launcher = launcher
+        self._mark, self._out = mark, out
+
+    @property
+    def printed(self):
+        size = os.fstat(self._out.fileno()).st_size
+        return os.pread(self._out.fileno(), size, 0).decode(errors="replace")
+
+    def processes(self):
+        return processes_marked(self._mark)
+
+    def stacks(self):
+        return _stacks(self.processes())
+
+
+@contextlib.contextmanager
+def background(argv, env, cwd=None):
+    """Start argv, and yield the Background job. All of it is killed at the
+    block's end, where a test has not ended it."""
+    mark = uuid.uuid4().hex
+    with tempfile.TemporaryFile() as out:
+        launcher = subprocess.Popen(
+            [str(a) for a in argv], env=dict(env, **{MARK: mark}), cwd=cwd,
+            stdout=out, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
+            start_new_session=True)
+        job = Background(launcher, mark, out)
+        try:
+            yield job
+        finally:
+            end_marked(mark, _segments(job.processes()))
+            launcher.wait()
 
 
 def both(alone, ours):

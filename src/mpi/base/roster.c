@@ -18,7 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define VERSION 5u
+#define VERSION 6u
 
 sw_roster_t sw_roster = {.comm = MPI_COMM_NULL};
 bool sw_threaded;
@@ -151,6 +151,7 @@ static void fill_hello(sw_hello_t *to)
     memset(to, 0, sizeof *to);
     to->version = VERSION;
     to->rank = sw_roster.rank;
+    to->drawn = sw_os_unique();
     to->board = sw_roster_board ? sw_roster_board() : 0;
     if (sw_roster_self(&to->self) && sw_settings.enable && sw_roster.places > 1)
         sw_link_offer(to);
@@ -227,15 +228,25 @@ static void find_name(void)
     sw_roster.node = sw_roster.at[i].said.rank;
 }
 
+/* On one node the number that its first rank has drawn; on several nodes that
+ * of rank 0. */
+static void find_job(void)
+{
+    sw_roster.job = sw_roster.at[0].said.drawn;
+    if (sw_roster.places < sw_roster.ranks)
+        host.Bcast(&sw_roster.job, 8, MPI_BYTE, 0, MPI_COMM_WORLD);
+}
+
 void sw_roster_start(void)
 {
     SW_INSIDE;
     if (sw_roster.places)
         return;
     find_node();
-    if (sw_settings.enable || sw_roster_board) {
+    if (sw_settings.enable || sw_roster_board || sw_settings.where) {
         exchange_hellos();
         find_name();
+        find_job();
     }
     /* A rank alone on its node has a part in what spans nodes. */
     if (sw_settings.enable && sw_roster.ranks > 1 &&

@@ -33,6 +33,7 @@ typedef struct {
     int32_t rank;           /* in MPI_COMM_WORLD */
     uint32_t version;
     uint32_t messages; /* are some of its messages ours? (link.h) */
+    uint64_t drawn;    /* a number that no other process has */
 } sw_hello_t;
 
 typedef struct {
@@ -58,6 +59,7 @@ typedef struct {
      * one */
     int node;
     int level;      /* MPI_THREAD_* */
+    uint64_t job;   /* alike on all ranks of MPI_COMM_WORLD, on no others */
     bool spawned;   /* by another job's MPI_Comm_spawn */
     sw_place_t *at; /* [places] */
 } sw_roster_t;

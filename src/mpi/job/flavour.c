@@ -14,6 +14,7 @@
 #include "mpi/request/shadow.h"
 #include "mpi/record/traffic.h"
 #include "mpi/virtual/gives.h"
+#include "mpi/watch/watched.h"
 #include "node/control.h"
 #include "node/launcher.h"
 #include "node/base/settings.h"
@@ -38,6 +39,12 @@
 #include "procedures.inc"
 #undef SW_PROC
 
+#define SW_PROC(index, name)                                             \
+    extern void sw_watched_##name(void) __asm__("sw_watched_MPI_" #name) \
+        __attribute__((weak, visibility("hidden")));
+#include "procedures.inc"
+#undef SW_PROC
+
 static const sw_function_t ours[] = {
 #define SW_PROC(index, name) [index] = sw_ours_##name,
 #include "procedures.inc"
@@ -54,6 +61,13 @@ static const sw_function_t recorded[] = {
 /* With STRAIGHTWAY_WHATIF: see mpi/virtual/virtual.h. */
 static const sw_function_t virtual[] = {
 #define SW_PROC(index, name) [index] = sw_virtual_##name,
+#include "procedures.inc"
+#undef SW_PROC
+};
+
+/* With STRAIGHTWAY_WHERE: see mpi/watch/watched.h. */
+static const sw_function_t watched[] = {
+#define SW_PROC(index, name) [index] = sw_watched_##name,
 #include "procedures.inc"
 #undef SW_PROC
 };
@@ -75,6 +89,8 @@ static sw_function_t entry(int procedure)
         return virtual[procedure];
     if (sw_settings.profile && recorded[procedure])
         return recorded[procedure];
+    if (sw_settings.where && watched[procedure])
+        return watched[procedure];
     return sw_settings.enable ? ours[procedure] : NULL;
 }
 
@@ -105,16 +121,30 @@ static bool is_always_ours(int procedure)
            procedure == SW_PROC_Session_finalize;
 }
 
+/* Put `function` in the place of a procedure of the host's. */
+static void put(sw_host_t *in, int procedure, const sw_function_t *function)
+{
+    const char *their = theirs[procedure];
+    memcpy((char *)in + (their - (const char *)&host), function,
+           sizeof *function);
+}
+
+/* What wrappers call: recorded ones the watched ones, and these ours, or the
+ * host's. */
 static void fill_served(void)
 {
-    served = host;
+    below = host;
     for (int i = 0; i < SW_PROC_COUNT; i++) {
         void *const *their = theirs[i];
         if (their && *their && ours[i] &&
-            (sw_settings.enable || is_always_ours(i))) {
-            size_t at = (size_t)((const char *)their - (const char *)&host);
-            memcpy((char *)&served + at, &ours[i], sizeof ours[i]);
-        }
+            (sw_settings.enable || is_always_ours(i)))
+            put(&below, i, &ours[i]);
+    }
+    served = below;
+    for (int i = 0; i < SW_PROC_COUNT && sw_settings.where; i++) {
+        void *const *their = theirs[i];
+        if (their && *their && watched[i])
+            put(&served, i, &watched[i]);
     }
 }
 
@@ -131,7 +161,9 @@ static const char *bind_host(void *(*find)(const char *symbol))
                    "instead (STRAIGHTWAY_WHATIF_RECORD)");
         sw_settings.profile = sw_settings.trace = false;
     }
-    if (!why && (sw_settings.profile || *sw_settings.whatif))
+    if (*sw_settings.whatif || why || (sw_settings.where && !sw_watched_open()))
+        sw_settings.where = false;
+    if (!why)
         fill_served();
     return why;
 }

@@ -12,6 +12,7 @@
 #include "mpi/p2p/messages.h"
 #include "mpi/p2p/partitioned.h"
 #include "mpi/topo/seating.h"
+#include "mpi/watch/watched.h"
 #include "node/base/settings.h"
 #include "quiet.h"
 #include "stats.h"
@@ -31,6 +32,11 @@ static int begun(int result)
         sw_quiet_start();
         sw_seating_start();
     }
+    if (sw_settings.where)
+        sw_watched_world();
+    else if (*sw_settings.hang_after && sw_roster.rank == 0)
+        sw_say("--hang-after does nothing here: straightway where does not see "
+               "this job");
     return result;
 }
 

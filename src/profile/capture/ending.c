@@ -21,6 +21,8 @@ static const int requests[] = {SIGTERM, SIGINT,  SIGHUP,  SIGQUIT, SIGXCPU,
 static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL,
                              SIGABRT, SIGSYS, SIGTRAP};
 
+void (*sw_ending_first)(int signal);
+
 static struct sigaction before[65];
 static _Atomic pid_t watched; /* the process; 0: none watches */
 static _Atomic bool ending;
@@ -59,6 +61,8 @@ static void write_block(sw_end_t end, int signal)
 static void handle(int signal, siginfo_t *info, void *context)
 {
     int error = errno;
+    if (sw_ending_first)
+        sw_ending_first(signal);
     write_block(SW_END_SIGNAL, signal);
     sigaction(signal, &before[signal], NULL);
     errno = error;

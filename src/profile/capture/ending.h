@@ -12,6 +12,9 @@
 
 #include "capture.h"
 
+/* Called at each signal, before all else. NULL: nothing is. */
+SW_API extern void (*sw_ending_first)(int signal);
+
 SW_API void sw_ending_watch(void);
 /* The process writes its capture in the usual way from here on. */
 SW_API void sw_ending_done(void);

@@ -8,7 +8,7 @@
 #include "node/base/base.h"
 
 /* Offsets in the structures of the Python that is here. */
-typedef struct {
+typedef struct sw_python_layout {
     int version;                 /* 0x30b: 3.11 */
     uint32_t thread_frame;       /* of PyThreadState: frame, or cframe */
     uint32_t cframe_frame;       /* of cframe: current_frame */

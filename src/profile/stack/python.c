@@ -183,7 +183,8 @@ static const char *by_table(const char *runtime, int version)
 
 static void off(const char *why)
 {
-    if (atomic_exchange(&sw_python_state, SW_PYTHON_OFF) != SW_PYTHON_OFF)
+    if (atomic_exchange(&sw_python_state, SW_PYTHON_OFF) != SW_PYTHON_OFF &&
+        sw_settings.profile)
         sw_say("Python %s %s: call sites are shown without their lines of "
                "Python",
                number, why);
@@ -279,6 +280,17 @@ void sw_python_look(void)
             atomic_fetch_add(&sw_epoch, 1);
     }
     atomic_store(&looking, false);
+}
+
+const sw_python_layout_t *sw_python_layout(void)
+{
+    sw_python_look();
+    return sw_python_here() ? &layout : NULL;
+}
+
+uintptr_t sw_python_thread(void)
+{
+    return initialized() ? this_thread() : 0;
 }
 
 /* Walking ----------------------------------------------------------------- */

@@ -51,6 +51,11 @@ static inline bool sw_python_here(void)
     return state == SW_PYTHON_ON || state == SW_PYTHON_UNPROVED;
 }
 
+/* For readers of this process's memory: where Python keeps what (pycode.h), or
+ * NULL; and the address of the calling thread's PyThreadState, or 0. */
+SW_API const struct sw_python_layout *sw_python_layout(void);
+SW_API uintptr_t sw_python_thread(void);
+
 /* The innermost frames of this thread, at most `most`, as rows of sw_frames;
  * without those of the import machinery. -1: they cannot be told. */
 int sw_python_frames(sw_thread_t *t, uint32_t *frames, int most);

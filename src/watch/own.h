@@ -1,0 +1,49 @@
+/*
+ * own.h - what this process shows: its own sw_watch_t (watch.h).
+ *
+ * Entries are taken by one thread each, and given back when the thread ends. A
+ * thread for which no entry is left has one that no reader sees.
+ *
+ * A forked child has a private copy from then on: it changes nothing of what
+ * its parent shows.
+ */
+#ifndef SW_WATCH_OWN_H
+#define SW_WATCH_OWN_H
+
+#include "watch.h"
+
+#include <time.h>
+
+/* NULL: this process shows nothing. */
+SW_API extern sw_watch_t *sw_watch;
+
+/* The calling thread's entry; NULL: it has none yet. */
+SW_API extern _Thread_local sw_watch_thread_t *sw_watch_mine
+    __attribute__((tls_model("initial-exec")));
+
+/* Show something, from now on. False, with errno: the system refuses. */
+SW_API bool sw_watch_open(void);
+
+/* Take an entry for the calling thread. Never NULL. */
+SW_API sw_watch_thread_t *sw_watch_thread_new(void);
+
+/* The kernel's function for the program's own clock_gettime, without a way
+ * through any library. */
+typedef int (*sw_watch_clock_t)(clockid_t clock, struct timespec *to);
+SW_API extern sw_watch_clock_t sw_watch_clock;
+
+static inline void sw_watch_now(sw_watch_time_t *to)
+{
+    _Static_assert(sizeof *to == sizeof(struct timespec), "64 bits");
+    sw_watch_clock(CLOCK_MONOTONIC_COARSE, (struct timespec *)(void *)to);
+}
+
+/* Several threads may call MPI: the tables change under this lock. */
+SW_API void sw_watch_lock(void);
+SW_API void sw_watch_unlock(void);
+
+/* What did not fit. */
+#define sw_watch_lose(table) \
+    atomic_fetch_add_explicit(&sw_watch->lost.table, 1, memory_order_relaxed)
+
+#endif
