@@ -9,38 +9,45 @@
 #include <stdlib.h>
 
 #define POSTS 2000000u
-#define KEYS 16384u /* four for each place */
+#define RECENT (2 * SW_BOARD_PLACES)
 #define READERS 3
 
 static sw_board_t board;
-static _Atomic bool over;
+static _Atomic uint64_t posted;
 
-/* All keys of a place have different ticks, and so has a key of each turn. */
+static uint64_t ticks_of(uint64_t key)
+{
+    return 3 * key + 1;
+}
+
+/* As in a program, no key comes again. A place that two posts of one key had,
+ * with others between them, could show the first key with another's ticks. */
 static void *post(void *none)
 {
-    for (uint64_t i = 1; i <= POSTS; i++) {
-        uint64_t key = i % KEYS + 1;
-        sw_board_post(&board, key, i * KEYS + key);
+    for (uint64_t key = 1; key <= POSTS; key++) {
+        sw_board_post(&board, key, ticks_of(key));
+        posted = key;
     }
-    over = true;
     return none;
 }
 
 static void *look(void *which)
 {
-    uint64_t found = 0, last[KEYS + 1] = {0};
-    uint64_t key = (uintptr_t)which;
-    while (!over || found == 0) {
-        key = key * 25214903917u % KEYS + 1;
+    uint64_t found = 0, random = (uintptr_t)which;
+    for (uint64_t now = 0; now < POSTS || found == 0;) {
+        now = posted;
+        random = random * 6364136223846793005u + 1442695040888963407u;
+        uint64_t key = now + 2 - (random >> 33) % RECENT;
+        if (key - 1 >= POSTS)
+            continue;
         uint64_t ticks = sw_board_look(&board, key);
         if (!ticks)
             continue;
-        if (ticks % KEYS != key % KEYS || ticks < last[key]) {
+        if (ticks != ticks_of(key)) {
             fprintf(stderr, "key %llu has ticks %llu\n",
                     (unsigned long long)key, (unsigned long long)ticks);
             exit(1);
         }
-        last[key] = ticks;
         found++;
     }
     return NULL;
