@@ -77,15 +77,15 @@ static bool is_plain(const sw_watch_request_t *r)
 }
 
 /* NULL: no room. A request under the same handle has completed: a thread has
- * heard of it later than this one of the next request. */
-static sw_watch_request_t *add(uint64_t handle)
+ * heard of it later than this one of the next request. It is left in *old, for
+ * its message to be counted without the lock, which a new pair takes. */
+static sw_watch_request_t *add(uint64_t handle, sw_watch_request_t *old)
 {
     uint32_t at = place_of(handle);
-    sw_watch_request_t *old = find(handle);
-    if (sw_unlikely(old)) {
-        if (is_plain(old))
-            sw_watched_came(old->comm, old->peer, old->tag, NULL);
-        end(old);
+    sw_watch_request_t *before = find(handle);
+    if (sw_unlikely(before)) {
+        *old = *before;
+        end(before);
     }
     for (uint32_t i = 0; i < WINDOW; i++) {
         sw_watch_request_t *r = entry(at + i);
@@ -100,11 +100,12 @@ void sw_watched_request(const sw_watched_t *w, int kind, MPI_Request request,
 {
     const sw_watch_call_t *c = &w->thread->call;
     const uint32_t has = c->has;
+    sw_watch_request_t old = {.kind = SW_WATCH_FREE};
     if (request == MPI_REQUEST_NULL)
         return;
     atomic_store_explicit(&begun, true, memory_order_relaxed);
     lock();
-    sw_watch_request_t *r = add((uintptr_t)request);
+    sw_watch_request_t *r = add((uintptr_t)request, &old);
     if (sw_likely(r)) {
         r->handle = (uintptr_t)request;
         r->pc = c->from.pc;
@@ -123,6 +124,8 @@ void sw_watched_request(const sw_watched_t *w, int kind, MPI_Request request,
         r->kind = (uint8_t)kind;
     }
     unlock();
+    if (sw_unlikely(is_plain(&old)))
+        sw_watched_count(old.comm, false, old.peer, old.tag);
     if (sw_unlikely(!r))
         sw_watch_lose(requests);
 }
@@ -331,17 +334,20 @@ void sw_watched_started(int n, const MPI_Request *requests,
         if (sw_likely(handle == were[i]))
             continue;
         lock();
-        sw_watch_request_t *from = find(were[i]), *to = NULL;
+        sw_watch_request_t *from = find(were[i]), *to = NULL,
+                           old = {.kind = SW_WATCH_FREE};
         if (from) {
             sw_watch_request_t kept = *from;
             end(from);
-            if ((to = add(handle))) {
+            if ((to = add(handle, &old))) {
                 kept.serial = to->serial;
                 *to = kept;
                 to->handle = handle;
             }
         }
         unlock();
+        if (is_plain(&old))
+            sw_watched_count(old.comm, false, old.peer, old.tag);
     }
 }
 
