@@ -8,6 +8,10 @@ looked for: a process that is still there is killed and fails the test.
 
 Output goes to files, not pipes: a straggler that keeps a pipe open could
 otherwise hold the test up past its own timeout.
+
+Each job has a folder of its own for temporary files, which goes with the job:
+a launcher that is killed leaves its session's folder, named by its process id.
+Open MPI 5 does not start where that folder is, once the id comes again.
 """
 
 import contextlib
@@ -133,6 +137,20 @@ def _stacks(pids, lines=25, patience=20):
     return "\n".join(told)
 
 
+@contextlib.contextmanager
+def _environment_of(env, mark):
+    """A job's environment: its mark, and its folder, unless a test gives one.
+    """
+    folder = tempfile.mkdtemp(prefix="job-")
+    env = dict(env, **{MARK: mark})
+    if env.get("TMPDIR") == os.environ.get("TMPDIR"):
+        env["TMPDIR"] = folder
+    try:
+        yield env
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
 def run(argv, env, timeout, cwd=None, stragglers="fail"):
     """Run argv to its end; returns a CompletedProcess with text output.
 
@@ -142,9 +160,9 @@ def run(argv, env, timeout, cwd=None, stragglers="fail"):
     they fail the test unless stragglers="kill".
     """
     mark = uuid.uuid4().hex
-    env = dict(env, **{MARK: mark})
     argv = [str(a) for a in argv]
-    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err, \
+            _environment_of(env, mark) as env:
         def printed():
             texts = []
             for f in (out, err):
@@ -217,9 +235,9 @@ def background(argv, env, cwd=None):
     """Start argv, and yield the Background job. All of it is killed at the
     block's end, where a test has not ended it."""
     mark = uuid.uuid4().hex
-    with tempfile.TemporaryFile() as out:
+    with tempfile.TemporaryFile() as out, _environment_of(env, mark) as env:
         launcher = subprocess.Popen(
-            [str(a) for a in argv], env=dict(env, **{MARK: mark}), cwd=cwd,
+            [str(a) for a in argv], env=env, cwd=cwd,
             stdout=out, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
             start_new_session=True)
         job = Background(launcher, mark, out)
