@@ -15,7 +15,11 @@
 sw_watch_t *sw_watch;
 _Thread_local sw_watch_thread_t *sw_watch_mine;
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+/* Each has a line of the cache. */
+static struct {
+    _Alignas(SW_LINE) pthread_mutex_t mutex;
+} locks[SW_WATCH_LOCKS] = {
+    [0 ... SW_WATCH_LOCKS - 1] = {PTHREAD_MUTEX_INITIALIZER}};
 static pthread_key_t key; /* of threads with an entry: its end frees it */
 static sw_watch_thread_t unseen; /* of threads without memory */
 
@@ -34,22 +38,17 @@ static void find_clock(void)
         memcpy(&sw_watch_clock, &found, sizeof found);
 }
 
-static void before_fork(void)
-{
-    pthread_mutex_lock(&lock);
-}
-
-static void after_fork(void)
-{
-    pthread_mutex_unlock(&lock);
-}
-
 /* Fresh memory takes the place of what the parent shows. A child that gets none
- * goes on in the parent's, where its own number is not. */
+ * goes on in the parent's, where its own number is not.
+ *
+ * No lock is taken before a fork: a signal handler may fork while its thread
+ * holds one. The tables are new, so that no lock guards a half-made change. */
 static void in_child(void)
 {
     size_t size = sw_round_up(sizeof *sw_watch, SW_PAGE);
-    pthread_mutex_unlock(&lock);
+    static const pthread_mutex_t open = PTHREAD_MUTEX_INITIALIZER;
+    for (int i = 0; i < SW_WATCH_LOCKS; i++)
+        locks[i].mutex = open;
     (void)sw_os_map_private(sw_watch, size);
 }
 
@@ -84,7 +83,7 @@ bool sw_watch_open(void)
     w->rank = -1;
     sw_watch = w;
     find_clock();
-    pthread_atfork(before_fork, after_fork, in_child);
+    pthread_atfork(NULL, NULL, in_child);
     return true;
 }
 
@@ -111,12 +110,12 @@ sw_watch_thread_t *sw_watch_thread_new(void)
     return t;
 }
 
-void sw_watch_lock(void)
+void sw_watch_lock(unsigned which)
 {
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&locks[which].mutex);
 }
 
-void sw_watch_unlock(void)
+void sw_watch_unlock(unsigned which)
 {
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&locks[which].mutex);
 }

@@ -38,9 +38,18 @@ static inline void sw_watch_now(sw_watch_time_t *to)
     sw_watch_clock(CLOCK_MONOTONIC_COARSE, (struct timespec *)(void *)to);
 }
 
-/* Several threads may call MPI: the tables change under this lock. */
-SW_API void sw_watch_lock(void);
-SW_API void sw_watch_unlock(void);
+/* Several threads may call MPI: each table changes under a lock of its own, or
+ * under some. Whatever thread a fork meets, the child finds all of them open. */
+enum {
+    SW_WATCH_LOCK_COMMS, /* taken before that of the pairs */
+    SW_WATCH_LOCK_PAIRS,
+    SW_WATCH_LOCK_WINDOWS,
+    SW_WATCH_LOCK_PROMISES,
+    SW_WATCH_LOCK_REQUESTS, /* and one more for each further shard */
+    SW_WATCH_LOCKS = SW_WATCH_LOCK_REQUESTS + SW_WATCH_SHARDS,
+};
+SW_API void sw_watch_lock(unsigned which);
+SW_API void sw_watch_unlock(unsigned which);
 
 /* What did not fit. */
 #define sw_watch_lose(table) \

@@ -34,6 +34,7 @@ enum {
     SW_WATCH_COMMS = 4096,
     SW_WATCH_PAIRS = 4096,
     SW_WATCH_REQUESTS = 16384,
+    SW_WATCH_SHARDS = 16, /* parts of the requests; each has its own searches */
     SW_WATCH_WINDOWS = 256,
     SW_WATCH_TAGS = 6,   /* of a pair, the latest */
     SW_WATCH_RECENT = 8, /* collectives of a communicator, the latest */
@@ -148,9 +149,9 @@ typedef struct {
 typedef struct {
     _Alignas(SW_LINE) uint32_t comm; /* a row; 0: a free entry */
     int32_t peer;                    /* in MPI_COMM_WORLD */
-    bool sends;   /* sent to it (at the beginning of the call); else received
+    bool sends;     /* sent to it (at the beginning of the call); else received
                    * from it (when the receive has completed) */
-    uint8_t next; /* place of the next tag; the one before is the latest */
+    uint8_t newest; /* place of the latest tag */
     _Atomic uint64_t messages;
     /* of all tags, and of the squares of these, modulo 2^64 */
     _Atomic uint64_t tag_sum, tag_squares;

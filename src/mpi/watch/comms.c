@@ -15,13 +15,10 @@
 
 #include "mpi/base/guard.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 sw_watched_comm_t sw_watched_no_comm;
-
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* Rows that were used and are free: a ring, in the order in which they became
  * so. */
@@ -38,7 +35,7 @@ static sw_watched_comm_t parts[SW_WATCH_COMMS];
 static uint32_t take_row(void)
 {
     uint32_t row = 0;
-    pthread_mutex_lock(&lock);
+    sw_watch_lock(SW_WATCH_LOCK_COMMS);
     if (spare.used < SW_WATCH_COMMS) {
         row = spare.used++;
     } else if (spare.count) {
@@ -49,7 +46,7 @@ static uint32_t take_row(void)
         sw_members_drop(parts[row].targets);
         memset(&sw_watch->comms[row], 0, sizeof sw_watch->comms[row]);
     }
-    pthread_mutex_unlock(&lock);
+    sw_watch_unlock(SW_WATCH_LOCK_COMMS);
     if (!row)
         sw_watch_lose(comms);
     return row;
@@ -59,11 +56,11 @@ static uint32_t take_row(void)
 static void free_part(void *part)
 {
     const sw_watched_comm_t *c = part;
-    pthread_mutex_lock(&lock);
+    sw_watch_lock(SW_WATCH_LOCK_COMMS);
     c->shown->freed = true;
     spare.row[(spare.first + spare.count++) % SW_WATCH_COMMS] = (uint16_t)
                                                                     c->row;
-    pthread_mutex_unlock(&lock);
+    sw_watch_unlock(SW_WATCH_LOCK_COMMS);
 }
 
 const sw_watched_comm_t *sw_watched_comm_of(uint32_t row)
@@ -84,7 +81,7 @@ static uint64_t count_of(uint64_t members)
 {
     static made_t *made[64];
     made_t **bucket = &made[members % 64], *m;
-    pthread_mutex_lock(&lock);
+    sw_watch_lock(SW_WATCH_LOCK_COMMS);
     for (m = *bucket; m && m->members != members; m = m->next)
         ;
     if (!m && (m = calloc(1, sizeof *m))) {
@@ -92,7 +89,7 @@ static uint64_t count_of(uint64_t members)
         *bucket = m;
     }
     uint64_t count = m ? ++m->count : 0;
-    pthread_mutex_unlock(&lock);
+    sw_watch_unlock(SW_WATCH_LOCK_COMMS);
     return count;
 }
 

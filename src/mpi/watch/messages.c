@@ -45,7 +45,7 @@ static sw_watch_pair_t *add(uint32_t comm, bool sends, int32_t peer)
         return NULL;
     p->peer = peer;
     p->sends = sends;
-    p->next = 0;
+    p->newest = 0;
     atomic_store_explicit(&p->messages, 0, memory_order_relaxed);
     atomic_store_explicit(&p->tag_sum, 0, memory_order_relaxed);
     atomic_store_explicit(&p->tag_squares, 0, memory_order_relaxed);
@@ -66,9 +66,9 @@ static sw_watch_pair_t *find(uint32_t comm, bool sends, int32_t peer)
         if (!p->comm)
             break;
     }
-    sw_watch_lock();
+    sw_watch_lock(SW_WATCH_LOCK_PAIRS);
     sw_watch_pair_t *p = add(comm, sends, peer);
-    sw_watch_unlock();
+    sw_watch_unlock(SW_WATCH_LOCK_PAIRS);
     if (!p)
         sw_watch_lose(pairs);
     return p;
@@ -86,10 +86,11 @@ void sw_watched_count(uint32_t comm, bool sends, int32_t peer, int32_t tag)
     uint64_t t = (uint32_t)tag;
     if (sw_unlikely(!p))
         return;
-    unsigned next = p->next % SW_WATCH_TAGS;
-    if (p->latest[next ? next - 1 : SW_WATCH_TAGS - 1] != tag) {
-        p->latest[next] = tag;
-        p->next = (uint8_t)(next + 1 == SW_WATCH_TAGS ? 0 : next + 1);
+    unsigned newest = p->newest;
+    if (p->latest[newest] != tag) {
+        newest = newest + 1 < SW_WATCH_TAGS ? newest + 1 : 0;
+        p->latest[newest] = tag;
+        p->newest = (uint8_t)newest;
     }
     add_to(&p->messages, 1);
     add_to(&p->tag_sum, t);
@@ -100,13 +101,13 @@ void sw_watched_forget_pairs(uint32_t comm)
 {
     if (!pairs_of[comm])
         return;
-    sw_watch_lock();
+    sw_watch_lock(SW_WATCH_LOCK_PAIRS);
     for (uint32_t i = 0; i < SW_WATCH_PAIRS; i++)
         if (sw_watch->pairs[i].comm == comm)
             __atomic_store_n(&sw_watch->pairs[i].comm, SW_WATCH_NO_ROW,
                              __ATOMIC_RELEASE);
     pairs_of[comm] = 0;
-    sw_watch_unlock();
+    sw_watch_unlock(SW_WATCH_LOCK_PAIRS);
 }
 
 void sw_watched_came(uint32_t comm, int32_t peer, int32_t tag,

@@ -1,8 +1,15 @@
 /*
  * requests.c - operations begun and not completed (watch/watch.h).
  *
- * Entries are found by the request's handle, in a table with open addresses. No
- * entry moves while its request lives.
+ * Entries are found by the request's handle, in tables with open addresses: the
+ * handle chooses a shard, whose entries change under the shard's lock. No entry
+ * moves while its request lives.
+ *
+ * Whoever looks for a request of its own needs no lock. While the request lives
+ * no entry between its place and its own becomes free, so that the search does
+ * not end too early. Another request may take an entry there, which has kept a
+ * handle of old: its new handle is written before its kind, and the search
+ * reads the kind first (release and acquire).
  *
  * The host may give the handle of a completed request to another thread before
  * this thread hears of it. So a call that completes requests notes, before it
@@ -16,96 +23,117 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define ROOM (SW_WATCH_REQUESTS / SW_WATCH_SHARDS)
 #define WINDOW 256
 #define NO_ENTRY UINT32_MAX
 
 /* Has the process ever begun one? */
 static _Atomic bool begun;
 
-static sw_watch_request_t *entry(uint32_t at)
-{
-    return &sw_watch->requests[at % SW_WATCH_REQUESTS];
-}
-
+/* The place where the search for a handle begins. */
 static uint32_t place_of(uint64_t handle)
 {
-    return (uint32_t)(handle * 0x9e3779b97f4a7c15u >> 40);
+    return (uint32_t)(handle * 0x9e3779b97f4a7c15u >> 40) % SW_WATCH_REQUESTS;
 }
 
-/* With the lock held where several threads call MPI, as all below. */
+/* The entry so many places behind this one, in the same shard. */
+static sw_watch_request_t *entry(uint32_t place, uint32_t behind)
+{
+    return &sw_watch->requests[place / ROOM * ROOM + (place + behind) % ROOM];
+}
+
+static void lock(uint32_t place)
+{
+    if (sw_unlikely(sw_threaded))
+        sw_watch_lock(SW_WATCH_LOCK_REQUESTS + place / ROOM);
+}
+
+static void unlock(uint32_t place)
+{
+    if (sw_unlikely(sw_threaded))
+        sw_watch_unlock(SW_WATCH_LOCK_REQUESTS + place / ROOM);
+}
+
+static bool is_it(const sw_watch_request_t *r, uint8_t kind, uint64_t handle)
+{
+    return r->handle == handle && kind != SW_WATCH_FREE &&
+           kind != SW_WATCH_GONE;
+}
+
+static uint8_t kind_of(const sw_watch_request_t *r)
+{
+    return __atomic_load_n(&r->kind, __ATOMIC_ACQUIRE);
+}
+
+/* The calling thread's own request, or any with the lock held. */
 static sw_watch_request_t *find(uint64_t handle)
 {
-    uint32_t at = place_of(handle);
+    uint32_t place = place_of(handle);
     for (uint32_t i = 0; i < WINDOW; i++) {
-        sw_watch_request_t *r = entry(at + i);
-        if (r->handle == handle && r->kind != SW_WATCH_FREE &&
-            r->kind != SW_WATCH_GONE)
+        sw_watch_request_t *r = entry(place, i);
+        uint8_t kind = kind_of(r);
+        if (sw_likely(is_it(r, kind, handle)))
             return r;
-        if (r->kind == SW_WATCH_FREE)
+        if (kind == SW_WATCH_FREE)
             break;
     }
     return NULL;
 }
 
-static void lock(void)
-{
-    if (sw_unlikely(sw_threaded))
-        sw_watch_lock();
-}
-
-static void unlock(void)
-{
-    if (sw_unlikely(sw_threaded))
-        sw_watch_unlock();
-}
-
+/* With the lock held. */
 static void end(sw_watch_request_t *r)
 {
-    uint32_t at = (uint32_t)(r - sw_watch->requests);
+    uint32_t place = (uint32_t)(r - sw_watch->requests);
+    bool last = entry(place, 1)->kind == SW_WATCH_FREE;
     r->serial++;
-    r->kind = entry(at + 1)->kind == SW_WATCH_FREE ? SW_WATCH_FREE
-                                                   : SW_WATCH_GONE;
-    while (r->kind == SW_WATCH_FREE && entry(--at)->kind == SW_WATCH_GONE)
-        entry(at)->kind = SW_WATCH_FREE;
-}
-
-/* A receive whose message is known without a status. */
-static bool is_plain(const sw_watch_request_t *r)
-{
-    return r->kind == SW_WATCH_RECEIVES && r->active && !r->cancelled &&
-           !r->partitions && r->peer >= 0 && r->tag >= 0;
-}
-
-/* NULL: no room. A request under the same handle has completed: a thread has
- * heard of it later than this one of the next request. It is left in *old, for
- * its message to be counted without the lock, which a new pair takes. */
-static sw_watch_request_t *add(uint64_t handle, sw_watch_request_t *old)
-{
-    uint32_t at = place_of(handle);
-    sw_watch_request_t *before = find(handle);
-    if (sw_unlikely(before)) {
-        *old = *before;
-        end(before);
+    __atomic_store_n(&r->kind, last ? SW_WATCH_FREE : SW_WATCH_GONE,
+                     __ATOMIC_RELEASE);
+    for (uint32_t i = ROOM - 1; last; i--) {
+        r = entry(place, i);
+        if (r->kind != SW_WATCH_GONE)
+            break;
+        __atomic_store_n(&r->kind, SW_WATCH_FREE, __ATOMIC_RELEASE);
     }
+}
+
+/* Is it known without a status what such a receive has received? */
+static bool is_plain(int32_t peer, int32_t tag, bool cancelled)
+{
+    return peer >= 0 && tag >= 0 && !cancelled;
+}
+
+/* An entry for a request that has just begun, with the lock held; NULL: no
+ * room. A request under the same handle has completed: the thread that waits
+ * for that one has not heard of it yet. */
+static sw_watch_request_t *add(uint64_t handle)
+{
+    uint32_t place = place_of(handle);
+    sw_watch_request_t *found = NULL;
     for (uint32_t i = 0; i < WINDOW; i++) {
-        sw_watch_request_t *r = entry(at + i);
-        if (r->kind == SW_WATCH_FREE || r->kind == SW_WATCH_GONE)
-            return r;
+        sw_watch_request_t *r = entry(place, i);
+        bool free = r->kind == SW_WATCH_FREE;
+        if (sw_unlikely(is_it(r, r->kind, handle))) {
+            end(r);
+            return found ? found : r;
+        }
+        if (!found && (free || r->kind == SW_WATCH_GONE))
+            found = r;
+        if (free)
+            break;
     }
-    return NULL;
+    return found;
 }
 
 void sw_watched_request(const sw_watched_t *w, int kind, MPI_Request request,
                         bool persistent, int partitions)
 {
     const sw_watch_call_t *c = &w->thread->call;
-    const uint32_t has = c->has;
-    sw_watch_request_t old = {.kind = SW_WATCH_FREE};
+    const uint32_t has = c->has, place = place_of((uintptr_t)request);
     if (request == MPI_REQUEST_NULL)
         return;
     atomic_store_explicit(&begun, true, memory_order_relaxed);
-    lock();
-    sw_watch_request_t *r = add((uintptr_t)request, &old);
+    lock(place);
+    sw_watch_request_t *r = add((uintptr_t)request);
     if (sw_likely(r)) {
         r->handle = (uintptr_t)request;
         r->pc = c->from.pc;
@@ -121,11 +149,9 @@ void sw_watched_request(const sw_watched_t *w, int kind, MPI_Request request,
         r->waited = 0;
         r->partitions = (uint32_t)partitions;
         r->ready = 0;
-        r->kind = (uint8_t)kind;
+        __atomic_store_n(&r->kind, (uint8_t)kind, __ATOMIC_RELEASE);
     }
-    unlock();
-    if (sw_unlikely(is_plain(&old)))
-        sw_watched_count(old.comm, false, old.peer, old.tag);
+    unlock(place);
     if (sw_unlikely(!r))
         sw_watch_lose(requests);
 }
@@ -137,6 +163,7 @@ typedef struct promised {
     const MPI_Comm *comm;
 } promised_t;
 static promised_t *promised;
+static _Atomic bool has_promised;
 
 void sw_watched_promised(const sw_watched_t *w, MPI_Request request,
                          const MPI_Comm *comm, uint64_t made)
@@ -145,21 +172,22 @@ void sw_watched_promised(const sw_watched_t *w, MPI_Request request,
     sw_watched_request(w, SW_WATCH_COLLECTIVE, request, false, 0);
     if (!p)
         return;
-    sw_watch_lock();
+    sw_watch_lock(SW_WATCH_LOCK_PROMISES);
     *p = (promised_t){promised, (uintptr_t)request, made, comm};
     promised = p;
-    sw_watch_unlock();
+    atomic_store_explicit(&has_promised, true, memory_order_relaxed);
+    sw_watch_unlock(SW_WATCH_LOCK_PROMISES);
 }
 
 static void keep_promise(uint64_t handle)
 {
     promised_t **at = &promised, *p;
-    sw_watch_lock();
+    sw_watch_lock(SW_WATCH_LOCK_PROMISES);
     while ((p = *at) && p->handle != handle)
         at = &p->next;
     if (p)
         *at = p->next;
-    sw_watch_unlock();
+    sw_watch_unlock(SW_WATCH_LOCK_PROMISES);
     if (p)
         sw_watched_comm_meet(*p->comm, p->made);
     free(p);
@@ -191,11 +219,18 @@ static bool note(sw_watched_item_t *to, uint64_t handle, int32_t waits)
     to->entry = NO_ENTRY;
     if (!r || !r->active)
         return false;
+    bool receives = r->kind == SW_WATCH_RECEIVES && !r->partitions;
     to->entry = (uint32_t)(r - sw_watch->requests);
     to->serial = r->serial;
+    to->handle = handle;
+    to->comm = r->comm;
+    to->peer = receives ? r->peer : SW_WATCH_NOBODY;
+    to->tag = r->tag;
+    to->kind = r->kind;
+    to->cancelled = r->cancelled;
     if (waits)
         r->waited = waits;
-    return r->kind == SW_WATCH_RECEIVES && !is_plain(r);
+    return receives && !is_plain(r->peer, r->tag, r->cancelled);
 }
 
 MPI_Status *sw_watched_wait(sw_watched_t *w, sw_watched_wait_t *c, int64_t n,
@@ -225,10 +260,8 @@ MPI_Status *sw_watched_wait(sw_watched_t *w, sw_watched_wait_t *c, int64_t n,
         items = (sw_watched_item_t *)(void *)room;
         own = several ? (MPI_Status *)(void *)(room + bytes) : own;
     }
-    lock();
     for (int64_t i = 0; i < n; i++)
         wanted |= note(&items[i], (uintptr_t)requests[i], by);
-    unlock();
     c->items = items;
     if (!ignored || !wanted)
         return statuses;
@@ -242,31 +275,36 @@ static bool was_cancelled(const MPI_Status *status)
     return flag;
 }
 
-/* A request has completed, with this status; NULL: it is not known. The entry
- * may be that of another thread's request by now. */
+/* A receive has completed, with this status; NULL: it is not known. */
+static void count(const sw_watched_item_t *i, const MPI_Status *status)
+{
+    if (is_plain(i->peer, i->tag, i->cancelled) ||
+        (status && !(i->cancelled && was_cancelled(status))))
+        sw_watched_came(i->comm, i->peer, i->tag, status);
+}
+
+/* A request has completed. Its entry may be another request's by now. */
 static void complete(sw_watched_item_t *i, const MPI_Status *status)
 {
     sw_watch_request_t *r = &sw_watch->requests[i->entry];
-    lock();
-    bool same = r->serial == i->serial;
-    sw_watch_request_t was = *r;
-    if (same && r->persistent) {
-        r->active = false;
-        r->waited = 0;
-    } else if (same) {
-        end(r);
-    }
-    unlock();
+    uint32_t place = i->entry;
     i->entry = NO_ENTRY;
-    if (!same)
-        return;
-    if (was.kind == SW_WATCH_RECEIVES && !was.partitions) {
-        if (is_plain(&was) || (status && was.peer != SW_WATCH_NOBODY &&
-                               !(was.cancelled && was_cancelled(status))))
-            sw_watched_came(was.comm, was.peer, was.tag, status);
-    } else if (sw_unlikely(promised) && was.kind == SW_WATCH_COLLECTIVE) {
-        keep_promise(was.handle);
+    lock(place);
+    if (sw_likely(r->serial == i->serial)) {
+        i->cancelled = r->cancelled;
+        if (r->persistent) {
+            r->active = false;
+            r->waited = 0;
+        } else {
+            end(r);
+        }
     }
+    unlock(place);
+    if (i->peer != SW_WATCH_NOBODY)
+        count(i, status);
+    if (sw_unlikely(i->kind == SW_WATCH_COLLECTIVE &&
+                    atomic_load_explicit(&has_promised, memory_order_relaxed)))
+        keep_promise(i->handle);
 }
 
 void sw_watched_done(sw_watched_wait_t *c, int64_t at, int64_t told)
@@ -306,22 +344,48 @@ void sw_watched_wait_ends(sw_watched_wait_t *c, const MPI_Request *requests,
 void sw_watched_starts(int n, const MPI_Request *requests, uint64_t *were)
 {
     for (int i = 0; requests && i < n; i++) {
-        lock();
-        sw_watch_request_t *r = find((uintptr_t)requests[i]), was = {0};
+        sw_watch_request_t *r = find((uintptr_t)requests[i]);
         if (r && r->persistent) {
             r->ready = 0;
             if (r->kind == SW_WATCH_COLLECTIVE)
                 r->number = sw_watched_next(sw_watched_comm_of(r->comm),
                                             r->procedure, SW_WATCH_NOBODY);
             r->active = true;
-            was = *r;
+            if (r->kind == SW_WATCH_SENDS && r->peer >= 0 && !r->partitions)
+                sw_watched_count(r->comm, true, r->peer, r->tag);
         }
-        unlock();
-        if (was.kind == SW_WATCH_SENDS && was.peer >= 0 && !was.partitions)
-            sw_watched_count(was.comm, true, was.peer, was.tag);
         if (were)
             were[i] = (uintptr_t)requests[i];
     }
+}
+
+/* A request has got another handle. */
+static void move(uint64_t from, uint64_t handle)
+{
+    uint32_t place = place_of(from);
+    sw_watch_request_t kept;
+    lock(place);
+    sw_watch_request_t *r = find(from);
+    if (r) {
+        kept = *r;
+        end(r);
+    }
+    unlock(place);
+    if (!r)
+        return;
+    place = place_of(handle);
+    lock(place);
+    if ((r = add(handle))) {
+        uint8_t kind = kept.kind;
+        kept.handle = handle;
+        kept.serial = r->serial;
+        kept.kind = r->kind;
+        *r = kept;
+        __atomic_store_n(&r->kind, kind, __ATOMIC_RELEASE);
+    }
+    unlock(place);
+    if (!r)
+        sw_watch_lose(requests);
 }
 
 /* Open MPI may give another handle for a request that it has not quite done
@@ -329,55 +393,37 @@ void sw_watched_starts(int n, const MPI_Request *requests, uint64_t *were)
 void sw_watched_started(int n, const MPI_Request *requests,
                         const uint64_t *were)
 {
-    for (int i = 0; were && i < n; i++) {
-        uint64_t handle = (uintptr_t)requests[i];
-        if (sw_likely(handle == were[i]))
-            continue;
-        lock();
-        sw_watch_request_t *from = find(were[i]), *to = NULL,
-                           old = {.kind = SW_WATCH_FREE};
-        if (from) {
-            sw_watch_request_t kept = *from;
-            end(from);
-            if ((to = add(handle, &old))) {
-                kept.serial = to->serial;
-                *to = kept;
-                to->handle = handle;
-            }
-        }
-        unlock();
-        if (is_plain(&old))
-            sw_watched_count(old.comm, false, old.peer, old.tag);
-    }
+    for (int i = 0; were && i < n; i++)
+        if (sw_unlikely((uintptr_t)requests[i] != were[i]))
+            move(were[i], (uintptr_t)requests[i]);
 }
 
+/* A receive's message comes later, unseen. */
 void sw_watched_freed(MPI_Request request)
 {
-    lock();
-    sw_watch_request_t *r = find((uintptr_t)request), was = {0};
-    if (r) {
-        was = *r;
+    uint32_t place = place_of((uintptr_t)request);
+    sw_watched_item_t item = {.peer = SW_WATCH_NOBODY};
+    lock(place);
+    sw_watch_request_t *r = find((uintptr_t)request);
+    (void)note(&item, (uintptr_t)request, 0);
+    if (r)
         end(r);
-    }
-    unlock();
-    if (is_plain(&was)) /* its message comes later, unseen */
-        sw_watched_count(was.comm, false, was.peer, was.tag);
+    unlock(place);
+    if (item.peer != SW_WATCH_NOBODY)
+        count(&item, NULL);
 }
 
 void sw_watched_cancelled(MPI_Request request)
 {
-    lock();
     sw_watch_request_t *r = find((uintptr_t)request);
     if (r)
         r->cancelled = true;
-    unlock();
 }
 
 void sw_watched_ready(MPI_Request request, int64_t partitions)
 {
-    lock();
     sw_watch_request_t *r = find((uintptr_t)request);
     if (r && partitions > 0)
-        r->ready += (uint32_t)partitions;
-    unlock();
+        (void)__atomic_fetch_add(&r->ready, (uint32_t)partitions,
+                                 __ATOMIC_RELAXED);
 }

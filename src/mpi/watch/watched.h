@@ -271,9 +271,14 @@ void sw_watched_promised(const sw_watched_t *w, MPI_Request request,
                          const MPI_Comm *comm, uint64_t id);
 
 /* Of a call that completes requests: which it was given, since the call changes
- * their handles. */
+ * their handles, and other threads may take their entries. */
 typedef struct {
     uint32_t entry, serial; /* see requests.c */
+    uint64_t handle;
+    uint32_t comm;
+    int32_t peer, tag; /* of the message that it receives, or NOBODY */
+    uint8_t kind;
+    bool cancelled;
 } sw_watched_item_t;
 
 #define SW_WATCHED_FEW 16

@@ -45,7 +45,7 @@ void sw_watched_win_made(MPI_Win win, MPI_Comm comm)
     uint32_t at = place_of(win), row = 0;
     if (!c->row)
         return;
-    sw_watch_lock();
+    sw_watch_lock(SW_WATCH_LOCK_WINDOWS);
     for (uint32_t i = 0; i < ROWS - 1 && !row; i++) {
         row = 1 + (at + i) % (ROWS - 1);
         if (sw_watch->windows[row].comm)
@@ -60,7 +60,7 @@ void sw_watched_win_made(MPI_Win win, MPI_Comm comm)
         name_group(v->targets, 0);
         __atomic_store_n(&v->comm, c->row, __ATOMIC_RELEASE);
     }
-    sw_watch_unlock();
+    sw_watch_unlock(SW_WATCH_LOCK_WINDOWS);
     if (!row)
         sw_watch_lose(windows);
 }

@@ -40,15 +40,16 @@ def await_line(job, pattern, n):
 def counted(processes):
     """{(what, rank, communicator, partner): (messages, the sum of their tags,
     that of the squares)}"""
-    found = {}
+    found = collections.defaultdict(lambda: (0, 0, 0))
     for p in processes:
         names = {c["row"]: c["name"] for c in p["comms"]}
         for pair in p["pairs"]:
             which = {"MPI_COMM_WORLD": 0, "second": 1}[names[pair["comm"]]]
-            found["sent" if pair["sends"] else "got", p["rank"], which,
-                  pair["peer"]] = (pair["messages"], int(pair["tag_sum"]),
-                                   int(pair["tag_squares"]))
-    return found
+            key = ("sent" if pair["sends"] else "got", p["rank"], which,
+                   pair["peer"])
+            sums = (pair["messages"], pair["tag_sum"], pair["tag_squares"])
+            found[key] = tuple(a + int(b) for a, b in zip(found[key], sums))
+    return dict(found)
 
 
 def told(text):
@@ -68,8 +69,21 @@ def told(text):
     {"STRAIGHTWAY_NODE_SIZE": "2"}], ids=["ours", "host", "nodes"])
 @pytest.mark.parametrize("n, seed", [(2, 1), (3, 2)])
 def test_messages_are_counted(host, n, seed, env):
-    program = host.compile(source("counts.c"))
-    argv = host.command_line(n, [program, seed, 60])
+    are_counted(host, n, ["counts.c", seed, 60], env)
+
+
+@pytest.mark.parametrize("rounds", [
+    1, 40, pytest.param(400, marks=pytest.mark.deep)])
+def test_messages_of_threads_are_counted(host, rounds):
+    """A host may give the request of one thread to another before the first has
+    heard that it is done."""
+    are_counted(host, 2, ["counts_threads.c", rounds], {})
+
+
+def are_counted(host, n, words, env):
+    name, *arguments = words
+    program = host.compile(source(name), "-lpthread")
+    argv = host.command_line(n, [program, *arguments])
     with jobs.background(argv, host.environment(env)) as job:
         await_line(job, r"^ready \d+$", n)
         processes = shown(children(job.launcher.pid))
