@@ -38,8 +38,8 @@ static inline void sw_watch_now(sw_watch_time_t *to)
     sw_watch_clock(CLOCK_MONOTONIC_COARSE, (struct timespec *)(void *)to);
 }
 
-/* Several threads may call MPI: each table changes under a lock of its own, or
- * under some. Whatever thread a fork meets, the child finds all of them open. */
+/* Several threads may call MPI: each table changes under a lock, or under some.
+ * A fork takes no lock, and its child finds all of them open. */
 enum {
     SW_WATCH_LOCK_COMMS, /* taken before that of the pairs */
     SW_WATCH_LOCK_PAIRS,

@@ -40,6 +40,7 @@ class Graph:
             suspects(need) for need in needs)}
         self.before = collections.defaultdict(list)
         self.needs_of = collections.defaultdict(list)
+        self._are_closed = {}
         seen = set()
         for number in sorted(self.waits):
             for need in view.needs[number]:
@@ -58,7 +59,7 @@ class Graph:
         if isinstance(node, int):
             found = []
             for need in self.view.needs.get(node, ()):
-                if not need.optional or self._closed(need):
+                if not need.optional or self._closed(node):
                     found += [need.meeting] if need.meeting is not None \
                         else need.suspects
             return found
@@ -67,11 +68,14 @@ class Graph:
                 n in self.waits for n in node.suspects) else []
         return node.suspects
 
-    def _closed(self, need):
+    def _closed(self, number):
         """Whether no rank outside the waiting could meet one of the needs of
         MPI_Waitany."""
-        return all(n in self.waits for other in self.view.needs[need.rank]
-                   for n in suspects(other))
+        if number not in self._are_closed:
+            self._are_closed[number] = all(
+                n in self.waits for need in self.view.needs[number]
+                for n in suspects(need))
+        return self._are_closed[number]
 
     def circles(self):
         """Sets of ranks that wait for each other: Tarjan's algorithm without

@@ -9,6 +9,7 @@ Ranks are ranks in MPI_COMM_WORLD throughout.
 """
 
 import dataclasses
+import functools
 import typing
 
 ANY = "any"             # MPI_ANY_SOURCE, MPI_ANY_TAG
@@ -246,8 +247,13 @@ def _maybe(value):
     return _number(value, None)
 
 
+@functools.lru_cache(4096)
+def _on_one_line(text):
+    return " ".join(text.split())
+
+
 def _word(value):
-    return " ".join(value.split()) if isinstance(value, str) else ""
+    return _on_one_line(value) if isinstance(value, str) else ""
 
 
 def _whom(value):

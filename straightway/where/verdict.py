@@ -10,6 +10,7 @@ The order is by how sure a finding is:
 """
 
 import dataclasses
+import functools
 
 from straightway.where import chains, meetings, mismatch, needs, phrases
 from straightway.where import sentences, standing
@@ -117,9 +118,14 @@ def _inner(view, part, number):
 def _walk(view, part):
     """A circle of a part: [(rank, its need)]. It prefers messages to meetings,
     and two ranks that wait for each other to a longer ring."""
+    @functools.lru_cache(None)
+    def inner(number):
+        return list(_inner(view, part, number))
+
+    @functools.lru_cache(None)
     def named(number):
         """The ranks that the messages of a rank name."""
-        return {n for need, those in _inner(view, part, number)
+        return {n for need, those in inner(number)
                 if need.meeting is None for n in those}
 
     ranks = sorted(n for n in part if isinstance(n, int))
@@ -133,8 +139,7 @@ def _walk(view, part):
     number = start
     while number not in at:
         at[number] = len(path)
-        options = list(_inner(view, part, number))
-        options.sort(key=lambda o: o[0].meeting is not None)
+        options = sorted(inner(number), key=lambda o: o[0].meeting is not None)
         need, following = options[0]
         if need.meeting is None:
             pair = next(((a, n) for a, those in options for n in those

@@ -4,7 +4,7 @@ import random
 
 import pytest
 from readings import Made
-from straightway.where import chains, needs, phrases, rolling
+from straightway.where import chains, needs, phrases, rolling, verdict
 
 A, B = ("a.c", 1), ("b.c", 2)
 
@@ -815,6 +815,28 @@ def test_the_graph_takes_time_in_proportion_to_the_ranks(kind):
 
     small, large = arrows(40), arrows(160)
     assert large <= 8 * max(small, 1)
+
+
+@pytest.mark.parametrize("name", ["MPI_Waitall", "MPI_Waitany"])
+def test_verdicts_take_time_in_proportion_to_the_requests(name, monkeypatch):
+    """Counted, not timed: the needs that all steps look at."""
+    def looks(size):
+        made = Made(8)
+        row = made.world()
+        for number in range(8):
+            for tag in range(size):
+                made.request(number, "MPI_Irecv", "receives", comm=row, tag=tag,
+                             peer=(number + 1 + tag % 3) % 8)
+            made.waitall(number, name)
+        view = needs.look(made.report().job)
+        view.needs = {number: Counted(those)
+                      for number, those in view.needs.items()}
+        Counted.taken = 0
+        assert verdict.findings(view)[0].kind == "ring"
+        return Counted.taken
+
+    small, large = looks(25), looks(100)
+    assert 0 < large <= 8 * small
 
 
 def test_tags_of_messages_under_way_follow_from_sums():

@@ -5,7 +5,7 @@
  * handle chooses a shard, whose entries change under the shard's lock. No entry
  * moves while its request lives.
  *
- * Whoever looks for a request of its own needs no lock. While the request lives
+ * A thread's search for its own request needs no lock. While the request lives
  * no entry between its place and its own becomes free, so that the search does
  * not end too early. Another request may take an entry there, which has kept a
  * handle of old: its new handle is written before its kind, and the search

@@ -1,5 +1,5 @@
 /*
- * counts_threads.c - several threads begin and complete requests at the same time.
+ * counts_threads.c - several threads begin and complete requests at once.
  *
  * Usage: counts_threads ROUNDS
  *
