@@ -11,7 +11,7 @@ import time
 from straightway import native
 from straightway.errors import UserError
 from straightway.where import (launched, model, needs, places, reader, saved,
-                               table, verdict)
+                               table, together, verdict)
 
 _LINES = 10             # messages, and receives, of a report
 
@@ -46,11 +46,10 @@ class Where:
     The job must have started with `straightway run` or `profile`. Of another
     job gdb tells the stacks, if a process is named.
 
-    A node shows its own ranks. For several nodes:
+    A node shows its own ranks. For several nodes, one process on each:
 
-      mpirun --map-by node -n NODES straightway where JOB --json \\
-          --out where.%h.json
-      straightway where where.*.json
+      mpirun -ppn 1 -n NODES straightway where          MPICH, Intel MPI
+      mpirun --map-by node -n NODES straightway where   Open MPI
     """
 
     name = "where"
@@ -86,7 +85,12 @@ class Where:
         word = options.what[0] if options.what else None
         if options.watch is not None:
             return _watch(word, options)
+        part = together.part(word or "")
+        # Files by the node's name are for the user to put together.
+        several = part and "%h" not in (options.out or "")
         with _without_collector():
+            if several:
+                return _one_of_several(part, word, options)
             return _show(_here(word, options, places.Names()), options)
 
 
@@ -201,6 +205,13 @@ def _report(job, readings, names):
 def _here(word, options, names):
     """The Report of a job on this node; the processes (plain.Process) of one
     without Straightway."""
+    found = _look(word, options)
+    return found if isinstance(found, list) else _report(*found, names)
+
+
+def _look(word, options):
+    """(Job, its readings) on this node; the processes (plain.Process) of one
+    without Straightway."""
     if not os.path.exists(native.where_executable()):
         raise UserError("a part of straightway is missing: "
                         f"{native.where_executable()}\n"
@@ -217,7 +228,7 @@ def _here(word, options, names):
         raise UserError(f"the job {job.id} has ended meanwhile", 1)
     # A job gets its name when its ranks leave MPI_Init: perhaps just now.
     now = found.get(job.id) or max(found.values(), key=lambda j: len(j.ranks))
-    return _report(now, [reading], names)
+    return now, [reading]
 
 
 def _warm():
@@ -227,14 +238,60 @@ def _warm():
 
 
 def _of_files(paths):
-    readings = saved.read(paths)
+    return _of_readings(saved.read(paths), "files")
+
+
+def _of_readings(readings, what):
     jobs = model.jobs(readings)
     if not jobs:
-        raise UserError("no file has a process of a job")
+        raise UserError(f"the {what} have no process of a job")
     if len(jobs) > 1:
-        raise _several(jobs.values(), f"the files have {len(jobs)} jobs")
+        raise _several(jobs.values(), f"the {what} have {len(jobs)} jobs")
     job = next(iter(jobs.values()))
     return _report(job, readings, places.Names())
+
+
+def _one_of_several(part, word, options):
+    """Show the job of all nodes, where a launcher has started this command on
+    each: process 0 does it for the others."""
+    found, error = None, None
+    try:
+        found = _look(word, options)
+    except UserError as why:
+        error = why
+    if isinstance(found, list):
+        return _show(found, options)
+    readings = found[1] if found else []
+    if part.number == 0:
+        return _show(_of_all(part, readings, error), options)
+    told = {"node": platform.node(), "error": error and str(error),
+            "part": saved.part(readings)}
+    if together.hand(part, told):
+        return 0
+    if error:
+        raise error
+    return _show(_report(*found, places.Names()), options)
+
+
+def _of_all(part, readings, error):
+    """The Report of this process's readings and those of the others."""
+    told = together.take(part).values()
+    theirs = [one for message in told
+              for one in saved.readings(message["node"], message["part"])]
+    every = saved.last([*readings, *theirs])
+    if not every:
+        raise error
+    errors = [(m["node"], m["error"]) for m in told] + [
+        (platform.node(), error and str(error))]
+    for node, text in errors:
+        if text:
+            print(f"straightway: {node}: {text.splitlines()[0]}",
+                  file=sys.stderr)
+    if len(told) + 1 < part.size:
+        print(f"straightway: {part.size - 1 - len(told)} of {part.size} "
+              f"processes have handed nothing to process 0 in {os.getcwd()}; "
+              "start them in a folder that all nodes share", file=sys.stderr)
+    return _of_readings(every, "nodes")
 
 
 def _without(pid):

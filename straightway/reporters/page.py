@@ -24,13 +24,14 @@ _PLAIN = str.maketrans({"µ": "u", "…": "~", "×": "x", "±": "+", "−": "-"}
 
 
 def _width(stream):
-    """The terminal's columns; 80 without a terminal."""
+    """The terminal's columns; 80 without a terminal, and in the one of no
+    columns that Open MPI gives to its processes."""
     with contextlib.suppress(KeyError, ValueError):
         return int(os.environ["COLUMNS"])
     with contextlib.suppress(AttributeError, ValueError, OSError):
-        return os.get_terminal_size(stream.fileno()).columns
-    return 80 if stream is not sys.stdout else \
-        shutil.get_terminal_size((80, 24)).columns
+        return os.get_terminal_size(stream.fileno()).columns or USUAL
+    return USUAL if stream is not sys.stdout else \
+        shutil.get_terminal_size((USUAL, 24)).columns
 
 
 class Page:

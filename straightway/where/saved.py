@@ -64,6 +64,11 @@ def plain(report):
         "readings": [_reading(one) for one in report.readings]}
 
 
+def part(readings):
+    """Readings alone, as plain data."""
+    return {"schema": SCHEMA, "readings": [_reading(one) for one in readings]}
+
+
 def _message(one):
     return {"from": one.source, "to": one.target, "tag": one.tag,
             "communicator": one.communicator, "count": one.count,
@@ -102,7 +107,8 @@ def _objects(path):
         found.append(one)
 
 
-def _readings(path, one):
+def readings(path, one):
+    """The Readings in one object of a file."""
     if isinstance(one, dict) and "processes" in one and "node" in one:
         return [Reading(one, {}, frozenset())]
     if not isinstance(one, dict) or one.get("schema") != SCHEMA or \
@@ -121,12 +127,13 @@ def _readings(path, one):
     return found
 
 
+def last(found):
+    """Of each node the last one of some Readings."""
+    return list({str(one.plain.get("node")): one for one in found
+                 if isinstance(one.plain, dict)}.values())
+
+
 def read(paths):
     """The Readings in some files, of each node the last one."""
-    nodes = {}
-    for path in paths:
-        for one in _objects(path):
-            for reading in _readings(path, one):
-                if isinstance(reading.plain, dict):
-                    nodes[str(reading.plain.get("node"))] = reading
-    return list(nodes.values())
+    return last(reading for path in paths for one in _objects(path)
+                for reading in readings(path, one))

@@ -373,6 +373,10 @@ def _fewer(found):
 
 # What the report cannot tell ------------------------------------------------
 
+# Launchers' options for one process on each node, but for those with -ppn 1.
+_EACH_NODE = {"ompi": "--map-by node"}
+
+
 def hints(view):
     """Sentences on what is not seen, and how to see it."""
     job, said = view.job, []
@@ -382,8 +386,8 @@ def hints(view):
         said.append(
             f"This report shows {nodes} alone, and not "
             f"{phrases.ranks(unseen, True)}. Put all nodes together: "
-            "`mpirun --map-by node -n NODES straightway where JOB --json "
-            "--out where.%h.json`, then `straightway where where.*.json`.")
+            f"`mpirun {_EACH_NODE.get(job.first.flavour, '-ppn 1')} -n NODES "
+            "straightway where`.")
     if job.refused:
         said.append("The reader could not read " + "; ".join(
             f"process {r.get('pid')}: {r.get('why')}"

@@ -478,7 +478,7 @@ def test_ranks_on_another_node_are_not_gone():
     assert report.findings[0].sentence == (
         "ranks 0 and 1 wait in MPI_Barrier #2 on 'MPI_COMM_WORLD'; ranks 2 "
         "and 3 are on another node, which this report does not show")
-    assert "--out where.%h.json" in report.hints[0]
+    assert "`mpirun -ppn 1 -n NODES straightway where`" in report.hints[0]
     assert made.verdict(far) == (
         "ranks 0-2 wait in MPI_Barrier #2 on 'MPI_COMM_WORLD'; rank 3 has "
         "begun 0 and is in user code at far.c:6")

@@ -4,7 +4,6 @@ import io
 import json
 import os
 import pathlib
-import stat
 import subprocess
 import sys
 
@@ -31,25 +30,6 @@ def hanging(ranks=4, job="job-1", node="alpha", node_ranks=None):
                  bytes=1 << 20)
     made.sent(0, ranks - 1, row, {9: 2})
     return made
-
-
-@pytest.fixture
-def shown(tmp_path, monkeypatch):
-    """Lets the native program print some Made ones."""
-    program = tmp_path / "straightway-where"
-
-    def show(*every):
-        both = {"format": 1, "node": "alpha", "now": 1e9, "refused": [],
-                "processes": [p for made in every for p in made.processes]}
-        (tmp_path / "answer.json").write_text(json.dumps(both))
-        program.write_text(
-            f"#!/bin/sh\necho \"$*\" >> {tmp_path}/asked\n"
-            f"cat {tmp_path}/answer.json\n")
-        program.chmod(program.stat().st_mode | stat.S_IXUSR)
-        monkeypatch.setattr(native, "where_executable", lambda: program)
-        return tmp_path / "asked"
-
-    return show
 
 
 @pytest.fixture(autouse=True)

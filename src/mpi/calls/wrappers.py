@@ -41,6 +41,16 @@ def truth(value):
     return "true" if value else "false"
 
 
+def own_status(needed="", first=""):
+    """The pieces of a rule with a status of our own, where the program wants
+    none and this condition holds. `first`: what is done with it before."""
+    needed = f" &&\n    {needed}" if needed else ""
+    return {"local": f"MPI_Status own;\n{first}"
+                     f"MPI_Status *its = $status == MPI_STATUS_IGNORE{needed}\n"
+                     "    ? &own : $status;",
+            "hand": {"$status": "its"}}
+
+
 def renamed(parameter, to):
     """A parameter's declaration, with this name."""
     name = parameter_name(parameter)

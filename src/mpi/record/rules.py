@@ -19,7 +19,7 @@ import re
 
 import table
 from table import BLOCKING, NONBLOCKING, PERSISTENT
-from wrappers import Families, amount, data, moved, truth
+from wrappers import Families, amount, data, moved, own_status, truth
 
 # Not recorded: conversions of handles and the clock, whose cost is below that
 # of recording them; tools' own interface; callbacks.
@@ -84,12 +84,9 @@ def of(procedure):
 def status(receives=None):
     """A status of our own where the program wants none. While recording is
     paused only a receive with wildcards needs it."""
-    needed = (f" &&\n    (!e.paused || {receives.peer} == MPI_ANY_SOURCE || "
-              f"{receives.tag} == MPI_ANY_TAG)" if receives else "")
-    return {"local": "MPI_Status own;\n"
-                     f"MPI_Status *its = $status == MPI_STATUS_IGNORE{needed}\n"
-                     "    ? &own : $status;",
-            "hand": {"$status": "its"}}
+    return own_status("" if receives is None else
+                      f"(!e.paused || {receives.peer} == MPI_ANY_SOURCE || "
+                      f"{receives.tag} == MPI_ANY_TAG)")
 
 
 # Messages --------------------------------------------------------------------

@@ -16,7 +16,7 @@ import re
 
 import table
 from table import BLOCKING, NONBLOCKING, PERSISTENT
-from wrappers import Families, amount, truth
+from wrappers import Families, amount, own_status, truth
 
 # Those that may wait, and of which the call alone is shown.
 SHOWN = re.compile(r"""(
@@ -83,12 +83,8 @@ def data(it):
 
 def status(r):
     """A status of our own, where only it tells whose message has come."""
-    return {"local": "MPI_Status own;\n"
-                     "own.MPI_SOURCE = MPI_ANY_SOURCE; /* not told */\n"
-                     "MPI_Status *its = $status == MPI_STATUS_IGNORE &&\n"
-                     f"    sw_watched_asks({r.peer}, {r.tag})\n"
-                     "    ? &own : $status;",
-            "hand": {"$status": "its"}}
+    return own_status(f"sw_watched_asks({r.peer}, {r.tag})",
+                      "own.MPI_SOURCE = MPI_ANY_SOURCE; /* not told */\n")
 
 
 RECEIVED = {"after": "sw_watched_received(&w, its);",

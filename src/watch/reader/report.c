@@ -230,12 +230,6 @@ static void put_threads(char main_state)
 
 /* Tables ------------------------------------------------------------------ */
 
-#define EACH(table, from, row)                                                \
-    for (size_t i = (from); i < sizeof w->table / sizeof *w->table; i++)      \
-        if ((row = &w->table[i], !sw_display_has(display, row, sizeof *row))) \
-            continue;                                                         \
-        else
-
 static void put_recent(const sw_watch_comm_t *c)
 {
     uint64_t begun = atomic_load(&c->begun);
@@ -252,31 +246,22 @@ static void put_recent(const sw_watch_comm_t *c)
     sw_json_end();
 }
 
-static void put_comms(void)
+static void put_comm(const sw_watch_comm_t *c)
 {
-    const sw_watch_comm_t *c;
     char id[17];
 
-    sw_json_begin("comms", '[');
-    EACH(comms, 1, c) {
-        if (c->freed || c->size <= 0)
-            continue;
-        for (int k = 0; k < 16; k++)
-            id[k] = "0123456789abcdef"[c->id >> (60 - 4 * k) & 15];
-        id[16] = 0;
-        sw_json_begin(NULL, '{');
-        sw_json_number("row", (int64_t)i);
-        sw_json_text("id", id);
-        sw_json_field("name", c->name, sizeof c->name);
-        sw_json_number("size", c->size);
-        sw_json_number("rank", c->rank);
-        sw_json_number("remote", c->remote);
-        put_rank("first", c->first);
-        sw_json_number("begun", (int64_t)atomic_load(&c->begun));
-        put_recent(c);
-        sw_json_end();
-    }
-    sw_json_end();
+    for (int k = 0; k < 16; k++)
+        id[k] = "0123456789abcdef"[c->id >> (60 - 4 * k) & 15];
+    id[16] = 0;
+    sw_json_number("row", c - w->comms);
+    sw_json_text("id", id);
+    sw_json_field("name", c->name, sizeof c->name);
+    sw_json_number("size", c->size);
+    sw_json_number("rank", c->rank);
+    sw_json_number("remote", c->remote);
+    put_rank("first", c->first);
+    sw_json_number("begun", (int64_t)atomic_load(&c->begun));
+    put_recent(c);
 }
 
 static void put_tags(const sw_watch_pair_t *p)
@@ -288,54 +273,35 @@ static void put_tags(const sw_watch_pair_t *p)
     sw_json_end();
 }
 
-static void put_pairs(void)
+static void put_pair(const sw_watch_pair_t *p)
 {
-    const sw_watch_pair_t *p;
-
-    sw_json_begin("pairs", '[');
-    EACH(pairs, 0, p) {
-        if (!p->comm || p->comm == SW_WATCH_NO_ROW)
-            continue;
-        sw_json_begin(NULL, '{');
-        put_row("comm", p->comm);
-        put_rank("peer", p->peer);
-        sw_json_text("tag_sum", sum_of(&p->tag_sum));
-        sw_json_text("tag_squares", sum_of(&p->tag_squares));
-        sw_json_bool("sends", p->sends);
-        sw_json_number("messages", (int64_t)atomic_load(&p->messages));
-        put_tags(p);
-        sw_json_end();
-    }
-    sw_json_end();
+    put_row("comm", p->comm);
+    put_rank("peer", p->peer);
+    sw_json_text("tag_sum", sum_of(&p->tag_sum));
+    sw_json_text("tag_squares", sum_of(&p->tag_squares));
+    sw_json_bool("sends", p->sends);
+    sw_json_number("messages", (int64_t)atomic_load(&p->messages));
+    put_tags(p);
 }
 
-static void put_requests(void)
+static void put_request(const sw_watch_request_t *r)
 {
     static const char *const kinds[] = {"other", "sends", "receives",
                                         "collective", "other"};
-    const sw_watch_request_t *r;
 
-    sw_json_begin("requests", '[');
-    EACH(requests, 0, r) {
-        if (r->kind == SW_WATCH_FREE || r->kind >= SW_WATCH_GONE)
-            continue;
-        sw_json_begin(NULL, '{');
-        put_procedure("call", r->procedure);
-        sw_json_text("kind", kinds[r->kind]);
-        sw_json_bool("persistent", r->persistent);
-        sw_json_bool("active", r->active);
-        put_row("comm", r->comm);
-        put_rank("peer", r->peer);
-        put_rank("tag", r->tag);
-        put_bytes(r->bytes);
-        put_number(r->number);
-        sw_json_number("partitions", r->partitions);
-        sw_json_number("ready", r->ready);
-        put_row("waited", r->waited > 0 ? (uint32_t)outer(r->waited) : 0);
-        put_place(r->pc);
-        sw_json_end();
-    }
-    sw_json_end();
+    put_procedure("call", r->procedure);
+    sw_json_text("kind", kinds[r->kind]);
+    sw_json_bool("persistent", r->persistent);
+    sw_json_bool("active", r->active);
+    put_row("comm", r->comm);
+    put_rank("peer", r->peer);
+    put_rank("tag", r->tag);
+    put_bytes(r->bytes);
+    put_number(r->number);
+    sw_json_number("partitions", r->partitions);
+    sw_json_number("ready", r->ready);
+    put_row("waited", r->waited > 0 ? (uint32_t)outer(r->waited) : 0);
+    put_place(r->pc);
 }
 
 static void put_group(const char *name, const int32_t *ranks)
@@ -346,33 +312,46 @@ static void put_group(const char *name, const int32_t *ranks)
     sw_json_end();
 }
 
-static void put_windows(void)
+static void put_window(const sw_watch_window_t *n)
 {
-    const sw_watch_window_t *n;
+    sw_json_number("row", n - w->windows);
+    put_row("comm", n->comm);
+    put_number(n->number);
+    sw_json_number("fences", (int64_t)n->fences);
+    sw_json_number("posts", n->posts);
+    sw_json_number("waits", n->waits);
+    sw_json_number("starts", n->starts);
+    sw_json_number("completes", n->completes);
+    put_group("origins", n->origins);
+    sw_json_number("origin_count", n->origin_count);
+    put_group("targets", n->targets);
+    sw_json_number("target_count", n->target_count);
+    put_rank("locked", n->locked);
+    sw_json_number("locks", n->locks);
+    sw_json_bool("exclusive", n->exclusive);
+}
 
-    sw_json_begin("windows", '[');
-    EACH(windows, 1, n) {
-        if (!n->comm)
-            continue;
-        sw_json_begin(NULL, '{');
-        sw_json_number("row", (int64_t)i);
-        put_row("comm", n->comm);
-        put_number(n->number);
-        sw_json_number("fences", (int64_t)n->fences);
-        sw_json_number("posts", n->posts);
-        sw_json_number("waits", n->waits);
-        sw_json_number("starts", n->starts);
-        sw_json_number("completes", n->completes);
-        put_group("origins", n->origins);
-        sw_json_number("origin_count", n->origin_count);
-        put_group("targets", n->targets);
-        sw_json_number("target_count", n->target_count);
-        put_rank("locked", n->locked);
-        sw_json_number("locks", n->locks);
-        sw_json_bool("exclusive", n->exclusive);
-        sw_json_end();
-    }
-    sw_json_end();
+/* A list of the rows of a table, from this one on. `shown`: what holds for such
+ * a row, r. */
+#define PUT_TABLE(table, from, put, shown)                                 \
+    sw_json_begin(#table, '[');                                            \
+    for (size_t i = (from); i < sizeof w->table / sizeof *w->table; i++) { \
+        const __typeof__(*w->table) *r = &w->table[i];                     \
+        if (!sw_display_has(display, r, sizeof *r) || !(shown))            \
+            continue;                                                      \
+        sw_json_begin(NULL, '{');                                          \
+        put(r);                                                            \
+        sw_json_end();                                                     \
+    }                                                                      \
+    sw_json_end()
+
+static void put_tables(void)
+{
+    PUT_TABLE(comms, 1, put_comm, !r->freed && r->size > 0);
+    PUT_TABLE(pairs, 0, put_pair, r->comm && r->comm != SW_WATCH_NO_ROW);
+    PUT_TABLE(requests, 0, put_request,
+              r->kind != SW_WATCH_FREE && r->kind < SW_WATCH_GONE);
+    PUT_TABLE(windows, 1, put_window, r->comm);
 }
 
 static void put_lost(const sw_watch_lost_t *l)
@@ -420,10 +399,7 @@ bool sw_report_process(sw_display_t *d, const sw_report_options_t *o)
     sw_json_begin(NULL, '{');
     put_header(state);
     put_threads(state);
-    put_comms();
-    put_pairs();
-    put_requests();
-    put_windows();
+    put_tables();
     sw_json_end();
     return true;
 }
