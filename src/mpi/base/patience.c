@@ -126,6 +126,11 @@ static uint8_t all_wishes(uint8_t *mine)
     return all;
 }
 
+bool sw_host_spins(void)
+{
+    return !agreed && sw_beat_yields < YIELDS;
+}
+
 void sw_patience_prepare(void)
 {
     sw_roster_measure_crowd();

@@ -39,6 +39,10 @@ static inline bool sw_patience(void)
     return sw_unlikely(sw_patient) && sw_control_accelerating();
 }
 
+/* The host keeps its core while this rank waits in a collective: it yields not
+ * by itself, and the ranks of MPI_COMM_WORLD are not patient. */
+bool sw_host_spins(void);
+
 /* What a rank tells the others: it forbids patience for all; it asks for it; it
  * has seen the host yield, which makes patience needless; it has a session. */
 enum {

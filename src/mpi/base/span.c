@@ -4,6 +4,7 @@
 #include "span.h"
 
 #include "failure.h"
+#include "patience.h"
 #include "roster.h"
 #include "node/base/array.h"
 #include "node/base/crc.h"
@@ -136,6 +137,7 @@ static void answer(sw_span_answer_t *to, const near_t *near)
                              .ways = sw_span_ways_hash()};
     sw_roster_measure_crowd();
     to->crowded = sw_wait_crowded();
+    to->spins = to->crowded && sw_host_spins();
     bool able = near->n <= SW_MEMBERS_MAX &&
                 (near->agreed & (SW_AGREE_ARENA | SW_AGREE_CMA));
     if (able && near->me == 0)
@@ -250,8 +252,10 @@ sw_span_t *sw_span_adopt(MPI_Comm comm, int me, const sw_members_t *members,
                                  .ranks = s->fullest,
                                  .lanes = s->lanes,
                                  .tuned = tuned};
-        for (int i = 0; i < s->n; i++)
+        for (int i = 0; i < s->n; i++) {
             shape.crowded |= answers[i].crowded != 0;
+            shape.spins |= answers[i].spins != 0;
+        }
         sw_span_ways_fill(&s->ways, s->any, &shape);
     } else {
         if (mine.offset)

@@ -87,7 +87,8 @@ typedef struct {
     int32_t node;     /* a rank in MPI_COMM_WORLD stands for it */
     uint32_t machine; /* hash of what is the same on one machine */
     uint32_t ok;      /* SW_SPAN_* bits: it can take part */
-    uint32_t crowded; /* its node has more ranks than cores */
+    uint32_t crowded; /* its node has more ranks than cores, ... */
+    uint32_t spins;   /* ... and the host keeps a core while it waits */
 } sw_span_answer_t;
 
 /* Meets the members of `comm`: the world ranks `members`. Every member

@@ -31,8 +31,9 @@ typedef struct {
 #define ALL SIZE_MAX
 #define KIB ((size_t)1 << 10)
 /* The hosts send large blocks to each other member directly, which costs no
- * copy. */
+ * copy: these win where they wait kindly, and from 512 KiB on anyway. */
 #define LARGE (512 * KIB - 1)
+#define LARGE_KINDLY (16 * KIB)
 
 static const limits_t built_in[SW_COLL_COUNT] = {
     [SW_COLL_BARRIER] = {ALL, ALL},
@@ -141,9 +142,12 @@ static sw_way_t able(sw_way_t way, sw_collective_t id, int ranks, int lanes)
                : way;
 }
 
-static sw_way_t built_in_way(sw_collective_t id, size_t bytes, bool crowded)
+static sw_way_t built_in_way(sw_collective_t id, size_t bytes,
+                             const sw_span_shape_t *shape)
 {
-    size_t limit = crowded ? built_in[id].crowded : built_in[id].free;
+    size_t limit = shape->crowded ? built_in[id].crowded : built_in[id].free;
+    if (shape->crowded && !shape->spins && limit == LARGE)
+        limit = LARGE_KINDLY;
     return limit && bytes <= limit ? SW_WAY_LEADERS : SW_WAY_HOST;
 }
 
@@ -162,7 +166,7 @@ void sw_span_ways_fill(sw_span_ways_t *to, bool *any,
             size_t bytes = c ? (size_t)1 << (c - 1) : 0;
             to->way[id][c] = (uint8_t)(way == SW_WAY_UNSAID
                                            ? built_in_way((sw_collective_t)id,
-                                                          bytes, shape->crowded)
+                                                          bytes, shape)
                                            : able(way, (sw_collective_t)id,
                                                   shape->ranks, shape->lanes));
             any[id] |= to->way[id][c] != SW_WAY_HOST;

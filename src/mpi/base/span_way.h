@@ -15,9 +15,9 @@
 /* What all members know of a span when they choose their table. */
 typedef struct {
     int nodes, lanes;
-    int ranks; /* members on the fullest node */
-    bool crowded;
-    bool tuned; /* all members have read the same tuned table */
+    int ranks;           /* members on the fullest node */
+    bool crowded, spins; /* of any (sw_span_answer_t) */
+    bool tuned;          /* all members have read the same tuned table */
 } sw_span_shape_t;
 
 /* Stands for the tuned table that this process has read; 0: none. The first
