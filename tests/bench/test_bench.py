@@ -144,9 +144,9 @@ def test_calls_after_computing(host, tmp_path):
     (none, warm), (computing, cold) = cells(), cells("--computing", "8m")
     assert (none, computing) == (None, 8 << 20)
     assert warm.keys() == cold.keys()
-    # Where ranks compute between, far fewer calls find room in the time given.
-    assert sum(c["calls"] for c in cold.values()) < \
-        sum(c["calls"] for c in warm.values())
+    # No core goes through 8 MiB in less than 0.2 ms: so few calls find room in
+    # the time given, also on an idle machine, where others are 256 or more.
+    assert max(c["calls"] for c in cold.values()) <= 100
 
 
 def test_old_names_of_options_serve_and_one_line_says_so(host, stand_in,
