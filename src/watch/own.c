@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 sw_watch_t *sw_watch;
+sw_watch_flow_t sw_watch_flow;
 _Thread_local sw_watch_thread_t *sw_watch_mine;
 
 /* Each has a line of the cache. */

@@ -24,6 +24,17 @@ SW_API extern _Thread_local sw_watch_thread_t *sw_watch_mine
 /* Show something, from now on. False, with errno: the system refuses. */
 SW_API bool sw_watch_open(void);
 
+/* This process's messages with ranks of its MPI_COMM_WORLD, by which turns know
+ * whether any is under way (mpi/turns/turns.h). `sent`: of calls that began;
+ * `received`: of receives that completed. `posted`: receives that stand.
+ * `persistent`: requests of messages, active or not. `unsure`: a message may
+ * be under way that is not counted. */
+typedef struct {
+    _Atomic int64_t sent, received, posted, persistent;
+    _Atomic bool unsure;
+} sw_watch_flow_t;
+SW_API extern sw_watch_flow_t sw_watch_flow;
+
 /* Take an entry for the calling thread. Never NULL. */
 SW_API sw_watch_thread_t *sw_watch_thread_new(void);
 

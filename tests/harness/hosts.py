@@ -46,6 +46,13 @@ def showing():
     return {"STRAIGHTWAY_SHOW_AFTER": "4" if mixed else "0"}
 
 
+def in_turns():
+    """With TESTS_IN_TURNS the sides take turns in each job (mpi/turns), as
+    often as they can: no test may see a difference."""
+    return {"STRAIGHTWAY_TURNS": "/dev/null", "STRAIGHTWAY_TURNS_EPOCH": "0"} \
+        if os.environ.get("TESTS_IN_TURNS") else {}
+
+
 class Host:
     """One MPI: how to compile for it and how to run under it."""
 
@@ -77,6 +84,7 @@ class Host:
         merged.update(self.env)
         merged.update(self.mpi4py_env())
         merged.update(showing())
+        merged.update(in_turns())
         # No table of ways that this machine's user has tuned.
         merged["XDG_CONFIG_HOME"] = str(TESTS / "no-config")
         for key, value in (env or {}).items():

@@ -36,7 +36,7 @@ extern bool sw_patient __attribute__((visibility("hidden")));
 
 static inline bool sw_patience(void)
 {
-    return sw_unlikely(sw_patient) && sw_control_accelerating();
+    return sw_unlikely(sw_patient) && sw_control_blocking();
 }
 
 /* The host keeps its core while this rank waits in a collective: it yields not

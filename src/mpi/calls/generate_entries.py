@@ -35,7 +35,7 @@ BLOCKING = """\
         sw_call_carry_out(call,
                     {describe},
                     &rc))
-        return rc;
+        return sw_call_ended(&here.call, rc);
     SW_AWAY_IF(here.call.reason != SW_REASON_ALONE);
     SW_AWAY_BEAT_IF(here.call.reason != SW_REASON_ALONE);
 """
@@ -60,11 +60,12 @@ def given(procedure, *without):
 
 def collective_entry(collective, form):
     def entry(procedure):
-        body = BLOCKING if form == "BLOCKING" else STARTED
-        return procedure.function(body.format(
+        blocking = form == "BLOCKING"
+        body = (BLOCKING if blocking else STARTED).format(
             upper=collective.lower.upper(), form=form, describe=listed(
                 f"sw_{collective.lower}",
-                ["call", *given(procedure, "comm", "info", "request")], 20)))
+                ["call", *given(procedure, "comm", "info", "request")], 20))
+        return procedure.function(body, "sw_call_ended(&here.call, " if blocking else "")
     return entry
 
 

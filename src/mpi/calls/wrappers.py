@@ -106,10 +106,13 @@ class Procedure:
         text = text.replace("@lower@", self.name.lower())
         return re.sub(r"\$(\w+)", lambda m: self.of_standard[m.group(1)], text)
 
-    def function(self, body):
-        """The C of its entry: what serves it, then the host."""
-        return self.whole(f"{body}    return " + listed(
-            f"host.{self.name}", self.names, 11) + ";\n")
+    def function(self, body, ended=""):
+        """The C of its entry: what serves it, then the host. `ended`: the
+        beginning of a call that is told the host's result, and returns it."""
+        before = f"    return {ended}"
+        return self.whole(body + before + listed(
+            f"host.{self.name}", self.names, len(before))
+            + f"{ended and ')'};\n")
 
     def whole(self, body):
         """The C of a function with this body."""

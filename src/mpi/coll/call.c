@@ -53,7 +53,7 @@ static inline bool on(sw_collective_t id)
 static sw_comm_t *serves(sw_collective_t id, MPI_Comm comm, sw_reason_t *reason)
 {
     *reason = SW_REASON_OFF;
-    if (!on(id))
+    if (!on(id) || sw_unlikely(sw_control_hosts))
         return NULL;
     sw_comm_t *c = sw_comm_enter(comm);
     if (sw_unlikely(sw_failure_told && c && sw_comm_near(c) &&

@@ -20,6 +20,7 @@
 
 #include "mpi/base/away.h"
 #include "mpi/base/comm.h"
+#include "mpi/turns/turns.h"
 #include "sides.h"
 #include "move.h"
 #include "reduction.h"
@@ -72,6 +73,14 @@ sw_coll_call_t *sw_call_start(sw_collective_t id, sw_call_form_t form,
  * for call.reason. */
 bool sw_call_carry_out(sw_coll_call_t *k, bool right, int *rc);
 bool sw_call_set_out(sw_coll_call_t *k, bool right, int *rc);
+
+/* A blocking call returns this, ours or the host's. */
+static inline int sw_call_ended(const sw_coll_call_t *k, int rc)
+{
+    if (sw_unlikely(sw_turns_on))
+        sw_turns_called(k->id, k->comm, rc);
+    return rc;
+}
 
 /* Room until the call has ended: beside a blocking call, while there is any
  * (else NULL); anywhere, once for a call, which ends the job where there is

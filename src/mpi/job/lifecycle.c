@@ -12,12 +12,15 @@
 #include "mpi/p2p/messages.h"
 #include "mpi/p2p/partitioned.h"
 #include "mpi/topo/seating.h"
+#include "mpi/turns/turns.h"
 #include "mpi/watch/watched.h"
 #include "node/base/settings.h"
+#include "node/os/os.h"
 #include "quiet.h"
 #include "stats.h"
 
-static int begun(int result)
+/* The host's MPI_Init has taken so many ns, and all of it since `before`. */
+static int begun(int result, uint64_t before, uint64_t theirs)
 {
     if (result != MPI_SUCCESS)
         return result;
@@ -37,23 +40,32 @@ static int begun(int result)
     else if (*sw_settings.hang_after && sw_roster.rank == 0)
         sw_say("--hang-after does nothing here: straightway where does not see "
                "this job");
+    if (*sw_settings.turns)
+        sw_turns_start(sw_os_now() - before - theirs);
     return result;
 }
 
 int sw_MPI_Init(int *argc, char ***argv)
 {
+    uint64_t before = sw_os_now();
     sw_quiet_prepare();
-    return begun(host.Init(argc, argv));
+    uint64_t middle = sw_os_now();
+    int result = host.Init(argc, argv);
+    return begun(result, before, sw_os_now() - middle);
 }
 
 int sw_MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 {
+    uint64_t before = sw_os_now();
     sw_quiet_prepare();
-    return begun(host.Init_thread(argc, argv, required, provided));
+    uint64_t middle = sw_os_now();
+    int result = host.Init_thread(argc, argv, required, provided);
+    return begun(result, before, sw_os_now() - middle);
 }
 
 int sw_MPI_Finalize(void)
 {
+    sw_turns_stop();
     if (sw_settings.enable) {
         if (sw_settings.stats)
             sw_stats_print();

@@ -25,6 +25,7 @@
 /* Shorter blocks cost less by value. */
 #define LEAST 192
 
+_Atomic bool sw_given;
 sw_give_counts_t sw_give_counts[SW_GIVE_COUNTS];
 
 void sw_give_count(int what, size_t bytes)
@@ -53,6 +54,7 @@ int sw_give(void **block, size_t bytes, int dest, int tag, const void *on)
     MPI_Comm comm = *(const MPI_Comm *)on;
     void *p = *block;
     size_t room = 0;
+    atomic_store_explicit(&sw_given, true, memory_order_relaxed);
     switch (sw_parcel_look(p, &room)) {
     case SW_PARCEL_NONE:
         return by_value(bytes < SW_PARCEL_MIN ? SW_GIVE_SMALL : SW_GIVE_FOREIGN,
@@ -118,6 +120,7 @@ int sw_take(void **block, size_t *bytes, int source, int tag, const void *on,
 int sw_itake(void **block, int count, const void *type, int source, int tag,
              const void *on, void *request)
 {
+    atomic_store_explicit(&sw_given, true, memory_order_relaxed);
     MPI_Comm comm = *(const MPI_Comm *)on;
     sw_comm_t *c = sw_near(comm);
     sw_near_t w;

@@ -5,6 +5,8 @@
 #ifndef SW_MPI_P2P_GIVE_H
 #define SW_MPI_P2P_GIVE_H
 
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,6 +18,9 @@ int sw_give_take_matched(void **block, size_t *bytes, void *message,
                          void *status);
 int sw_itake(void **block, int count, const void *type, int source, int tag,
              const void *comm, void *request);
+
+/* The program gives blocks, or has posted a receive into one. */
+extern _Atomic bool sw_given __attribute__((visibility("hidden")));
 
 /* Why a block went by value. */
 #define SW_GIVE_REASONS(X)        \

@@ -106,9 +106,11 @@ SW_EVENT_PART bool sw_event_begin(sw_event_t *e, const sw_caller_t *caller)
     e->looked = false;
     if (sw_unlikely(e->paused))
         return true;
-    e->key.words[0] |= sw_site_quick(caller);
+    r->site = sw_site_quick(caller);
+    e->key.words[0] |= r->site;
     e->key.words[1] = (uint16_t)atomic_load_explicit(&sw_region_now,
-                                                     memory_order_relaxed);
+                                                     memory_order_relaxed) |
+                      (uint64_t)sw_recorder_turn.side << 56;
     if (sw_unlikely(r->tracer))
         r->tracer->notes_used = 0;
     return true;
@@ -146,6 +148,10 @@ SW_EVENT_PART void sw_event_stop(sw_event_t *e, int result)
 {
     if (sw_unlikely(e->paused))
         return;
+    if (sw_unlikely(sw_recorder_turn.away)) {
+        e->began += sw_recorder_turn.away;
+        sw_recorder_turn.away = 0;
+    }
     e->ticks = sw_clock_ticks() - e->began;
     e->amount.time = sw_clock_ns(e->ticks);
     e->amount.failed = result != MPI_SUCCESS;

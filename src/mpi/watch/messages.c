@@ -84,6 +84,8 @@ void sw_watched_count(uint32_t comm, bool sends, int32_t peer, int32_t tag)
 {
     sw_watch_pair_t *p = sw_likely(comm) ? find(comm, sends, peer) : NULL;
     uint64_t t = (uint32_t)tag;
+    (void)sw_counter_add(sends ? &sw_watch_flow.sent : &sw_watch_flow.received,
+                         1, sw_threaded, memory_order_relaxed);
     if (sw_unlikely(!p))
         return;
     unsigned newest = p->newest;

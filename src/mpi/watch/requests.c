@@ -80,10 +80,23 @@ static sw_watch_request_t *find(uint64_t handle)
     return NULL;
 }
 
+/* One request more (1) or fewer (-1) is a receive that stands, or persistent.
+ */
+static void flow(const sw_watch_request_t *r, uint8_t kind, int by)
+{
+    bool receives = kind == SW_WATCH_RECEIVES;
+    _Atomic int64_t *sum = r->persistent ? &sw_watch_flow.persistent
+                                         : &sw_watch_flow.posted;
+    if ((receives || (r->persistent && kind == SW_WATCH_SENDS)) &&
+        !r->partitions)
+        (void)sw_counter_add(sum, by, sw_threaded, memory_order_relaxed);
+}
+
 /* With the lock held. */
 static void end(sw_watch_request_t *r)
 {
     uint32_t place = (uint32_t)(r - sw_watch->requests);
+    flow(r, r->kind, -1);
     bool last = entry(place, 1)->kind == SW_WATCH_FREE;
     r->serial++;
     __atomic_store_n(&r->kind, last ? SW_WATCH_FREE : SW_WATCH_GONE,
@@ -149,6 +162,7 @@ void sw_watched_request(const sw_watched_t *w, int kind, MPI_Request request,
         r->waited = 0;
         r->partitions = (uint32_t)partitions;
         r->ready = 0;
+        flow(r, (uint8_t)kind, 1);
         __atomic_store_n(&r->kind, (uint8_t)kind, __ATOMIC_RELEASE);
     }
     unlock(place);
@@ -381,6 +395,7 @@ static void move(uint64_t from, uint64_t handle)
         kept.serial = r->serial;
         kept.kind = r->kind;
         *r = kept;
+        flow(r, kind, 1);
         __atomic_store_n(&r->kind, kind, __ATOMIC_RELEASE);
     }
     unlock(place);
@@ -409,8 +424,10 @@ void sw_watched_freed(MPI_Request request)
     if (r)
         end(r);
     unlock(place);
-    if (item.peer != SW_WATCH_NOBODY)
+    if (item.peer != SW_WATCH_NOBODY) {
+        atomic_store(&sw_watch_flow.unsure, true);
         count(&item, NULL);
+    }
 }
 
 void sw_watched_cancelled(MPI_Request request)

@@ -181,6 +181,8 @@ static inline void sw_watched_message(sw_watched_t *w, MPI_Comm comm, int peer,
 {
     const sw_watched_comm_t *c = sw_watched_comm(comm);
     sw_watch_call_t *call = sw_watched_on(w, c);
+    if (sw_unlikely(!c->targets)) /* its messages are not counted */
+        atomic_store(&sw_watch_flow.unsure, true);
     call->has |= SW_WATCH_HAS_PEER | SW_WATCH_HAS_BYTES;
     call->peer = sw_watched_rank(c, peer);
     call->tag = sw_watched_tag(tag);

@@ -247,7 +247,8 @@ static void call_row(sw_columns_t *calls, sw_columns_t *times,
         sw_record_seen(&r->showing),
         sw_record_seen(&r->shown_again),
         sw_record_seen(&r->sent_between),
-        sw_record_seen(&r->received_between)};
+        sw_record_seen(&r->received_between),
+        r->key.side};
     for (uint64_t b = 0; b < SW_RECORD_BUCKETS; b++) {
         uint32_t count = atomic_load_explicit(
             (_Atomic uint32_t *)(uintptr_t)&r->times[b], memory_order_relaxed);
@@ -333,6 +334,7 @@ static void put_calls(sw_blob_t *text, sw_blob_t *tables, sw_blob_t *columns)
                                              "shown_again",
                                              "sent_between",
                                              "received_between",
+                                             "side",
                                              NULL};
     static const char *const time_names[] = {"record", "bucket", "count", NULL};
     static const char *const peer_names[] = {"kind",

@@ -20,8 +20,8 @@ typedef union {
         uint32_t site;
         uint16_t procedure, communicator;
         uint16_t region, datatype, operation;
-        uint8_t bin; /* 0: no data; b: 2^(b-1) <= size < 2^b */
-        uint8_t reserved;
+        uint8_t bin;   /* 0: no data; b: 2^(b-1) <= size < 2^b */
+        uint8_t side;  /* of turns: recorder.h */
         uint32_t root; /* rank + 1; 0: none */
         uint32_t reserved_too;
     };

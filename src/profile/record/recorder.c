@@ -12,6 +12,7 @@ _Thread_local sw_recorder_t *sw_recorder
     __attribute__((tls_model("initial-exec")));
 _Atomic int sw_recording;
 static _Atomic uint32_t unknown = 1;
+struct sw_recorder_turn sw_recorder_turn;
 _Atomic uint32_t *sw_watchers = &unknown;
 _Atomic uint64_t sw_recorder_folded;
 

@@ -22,6 +22,7 @@ typedef struct sw_recorder {
      * are the host's, or a callback's; one from a frame above it says that
      * the call was left by an exception or a longjmp. */
     const void *inside;
+    uint32_t site; /* of the latest call */
     sw_sampler_t sampler;
     sw_tracer_t *tracer; /* NULL: none */
     sw_record_t *cache[SW_RECORDER_CACHED];
@@ -57,6 +58,13 @@ SW_API void sw_recording_set(sw_recording_t to);
 /* Go on (true) or pause, between the beginning of a profile and its end; else
  * nothing happens. Returns whether it was on, or -1. */
 SW_API int sw_recording_switch(bool on);
+
+/* Turns (mpi/turns/turns.h): the side that calls begin on, and the ticks that the
+ * call under way has spent in a meeting, which are not its own. */
+SW_API extern struct sw_recorder_turn {
+    uint64_t away;
+    uint8_t side;
+} sw_recorder_turn;
 
 /* This thread's, made at its first call; NULL: no memory. */
 SW_API sw_recorder_t *sw_recorder_make(void);
