@@ -64,9 +64,13 @@ def ran(monkeypatch, job, tmp_path):
     monkeypatch.setattr(whatif, "Runner", placed)
 
 
-def report_of(run, *words):
+RUNS = ("--runs", "3")
+
+
+def report_of(run, *words, way=RUNS):
+    """`way`: how the gain is measured, an option."""
     status, out, err = run("study", "--json", "-", "--html", "page.html",
-                           *words)
+                           *way, *words)
     assert status == 0, err
     report = json.loads(out)
     jsonschema.validate(report, json.loads(SCHEMA.read_text()))
@@ -94,7 +98,7 @@ def test_both_sides_run_in_turns_and_each_is_first_as_often(monkeypatch, run,
         return normal(self, ranks, accelerated)
 
     monkeypatch.setattr(standin.Runner, "measured", noted)
-    report_of(run, "-n", "2", "--runs", "4", "./app")
+    report_of(run, "-n", "2", "./app", way=("--runs", "4"))
     pairs = [tuple(order[i:i + 2]) for i in range(0, 8, 2)]
     assert all(sorted(pair) == [False, True] for pair in pairs)
     assert pairs.count((True, False)) == pairs.count((False, True)) == 2
@@ -117,7 +121,7 @@ def test_the_first_measured_run_is_without_straightway(monkeypatch, run,
         return normal(self, ranks, accelerated)
 
     monkeypatch.setattr(standin.Runner, "measured", noted)
-    report_of(run, "-n", "2", "--runs", "3", "./app")
+    report_of(run, "-n", "2", "./app")
     assert order == [False, True, True, False, False, True]
 
 
@@ -278,7 +282,7 @@ def test_a_busy_machine_is_said(monkeypatch, run, runner):
 def test_the_verdict_is_as_good_as_the_runs(alone, ours, told):
     measured_ = figures.side_by_side({"host": [1e9 * t for t in alone],
                                       "ours": [1e9 * t for t in ours]})
-    report = {"measured": measured_, "runs": 2, "error": {"gain": 0.01},
+    report = {"measured": measured_, "turns": None, "runs": 2, "error": {"gain": 0.01},
               "predicted": {"host_s": 4, "ours_s": 3, "speed_up": 4 / 3}}
     said = " ".join(study.verdict(report))
     assert told in said
