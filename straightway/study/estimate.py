@@ -35,7 +35,8 @@ Three things keep a real gain from being capped:
 
 * both epochs of a pair are long: that is the program
 * an epoch is shorter than others: no cap is below
-* what was capped is of one side mostly (`PARTIAL`): the caps then go
+* what was capped is of one side: the caps then go. Where the spikes are too few
+  to tell, the interval holds the gains with caps and without
 
 A pair does not tell what is gained in a spike. A busy processor's spikes grow
 with the run: they gain as much as the rest. A file that the program writes now
@@ -53,7 +54,8 @@ SURE = 0.95
 BLOCK = 12              # pairs that lie around each other
 FAR = 5                 # median deviations: what lies beyond is a spike
 FINEST = 0.001          # of the time: the least median deviation
-PARTIAL = 2.6           # deviations: capped time of one side
+FALLS = 2.6             # deviations by which capped time is one side's
+FEW = 3                 # spikes: fewer may all be of one side by chance
 ROUNDS = 20             # in which ratio and caps fit each other, at most,
 CLOSE = 1e-7            # as close as this
 
@@ -115,10 +117,21 @@ def _cut(alike):
     return found
 
 
-def _partial(alike, cut):
-    """Whether the time above the caps is one side's."""
-    more = [(h - a) - (o - b) for (h, o), (a, b) in zip(alike, cut)]
-    return abs(sum(more)) > PARTIAL * math.sqrt(sum(e * e for e in more))
+def _spikes(alike, cut):
+    """The time above the caps by pair: of the host, or negative of ours."""
+    found = [(h - a) - (o - b) for (h, o), (a, b) in zip(alike, cut)]
+    return [spike for spike in found if spike]
+
+
+def _one_sided(spikes):
+    """Whether spikes are of one side beyond chance."""
+    return abs(sum(spikes)) > FALLS * math.sqrt(sum(s * s for s in spikes))
+
+
+def _unsure(spikes):
+    """Whether spikes may be of one side, and too few to tell."""
+    return FEW <= len(spikes) <= FALLS ** 2 and \
+        len({s > 0 for s in spikes}) == 1
 
 
 # The whole run --------------------------------------------------------------
@@ -145,13 +158,9 @@ def _slope(alike, cut):
                for t, same in zip(pair, kept) if t == same) / 2
 
 
-def whole(pairs):
-    """The Gain of all pairs, [(host's time, ours)]; None of too few."""
-    if len(pairs) < LEAST_PAIRS:
-        return None
-    log, alike, cut = _fitted(pairs, True)
-    if _partial(alike, cut):
-        log, alike, cut = _fitted(pairs, False)
+def _estimated(pairs, cutting):
+    """(Gain, spikes)"""
+    log, alike, cut = _fitted(pairs, cutting)
     z = [h - o for h, o in cut]
     deviation = math.sqrt(sum((a - b) ** 2 for a, b in zip(z, z[1:])) / 2
                           * len(z) / (len(z) - 1))
@@ -162,7 +171,21 @@ def whole(pairs):
     # Spikes may gain as much as the rest, or nothing.
     low, high = min(low, _diluted(low, part)), max(high, _diluted(high, part))
     gain = (1 - ratio + _diluted(1 - ratio, part)) / 2
-    return Gain(gain, low, high, 1 - part)
+    return Gain(gain, low, high, 1 - part), _spikes(alike, cut)
+
+
+def whole(pairs):
+    """The Gain of all pairs, [(host's time, ours)]; None of too few."""
+    if len(pairs) < LEAST_PAIRS:
+        return None
+    found, spikes = _estimated(pairs, True)
+    if not (_one_sided(spikes) or _unsure(spikes)):
+        return found
+    other, _ = _estimated(pairs, False)
+    if _one_sided(spikes):
+        return other
+    return Gain((found.gain + other.gain) / 2, min(found.low, other.low),
+                max(found.high, other.high), found.spikes)
 
 
 def _diluted(gain, part):

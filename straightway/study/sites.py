@@ -7,8 +7,8 @@ these figures show where the gain comes from; the run's gain is that of
 estimate.py.
 """
 
-from straightway.capture import procedures
 from straightway.profile import recorded
+from straightway.study import shared
 from straightway.study.turns import HOST, OURS
 
 MOST = 30               # rows
@@ -48,7 +48,8 @@ def section(p, messages):
             "gain": 1 - ours.mean_time / alone.mean_time, "part": saved})
     for row in rows:
         row["part"] = row["part"] / host if host > 0 else 0.0
-    rows.sort(key=lambda row: -abs(row["part"]))
+    rows.sort(key=lambda row: (-abs(row["part"]), row["operation"],
+                              row["stack"]))
     return rows[:MOST]
 
 
@@ -57,16 +58,12 @@ def section(p, messages):
 _KINDS = {
     "nonblocking collectives": lambda r: r.kind == "nonblocking collective",
     "persistent collectives": lambda r: r.kind == "persistent collective",
-    "partitioned messages": lambda r: _partitioned(r.procedure),
+    "partitioned messages":
+        lambda r: shared.kind_of(r) == shared.PARTITIONED,
     "persistent messages": lambda r: r.kind == "persistent start"
-    and not _partitioned(r.procedure),
-    "one-sided calls": lambda r: r.kind == "one-sided",
-    "blocks given away": lambda r: r.procedure.startswith("straightway_")}
-
-
-def _partitioned(procedure):
-    return procedures.stem(procedure).startswith(
-        ("Psend_", "Precv_", "Pready", "Parrived"))
+        and shared.kind_of(r) != shared.PARTITIONED,
+    "one-sided calls": lambda r: shared.kind_of(r) == shared.ONE_SIDED,
+    "blocks given away": lambda r: shared.kind_of(r) == shared.GIVEN}
 
 
 def left_out(p):

@@ -70,7 +70,8 @@ class Study:
         except UserError as error:
             if self.in_turns == "only":
                 raise
-            first = str(error).partition("\n")[0].rstrip(".")
+            first = str(error).replace(str(path), "its file").partition(
+                "\n")[0].rstrip(".")
             return gains.failed(f"The run in turns told nothing: {first}."), \
                 None
         found = gains.section(run, p, bound)

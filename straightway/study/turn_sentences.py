@@ -11,20 +11,22 @@ _MESSAGES = {
     "unseen": "Straightway does not see which messages are under way"}
 
 
-def percent(part):
-    """4.1 %; two digits below 1 %."""
-    value = 100 * part
-    text = f"{value:.1f}" if abs(value) >= 0.95 else f"{value:.2f}"
-    return f"{text} %".replace("-", "−")
+def percent(part, digits=None):
+    """4.1 %; below 1 % with two digits after the point, unless told."""
+    if digits is None:
+        digits = 1 if abs(part) >= 0.0095 else 2
+    return f"{100 * part:.{digits}f} %".replace("-", "−")
 
 
 def interval(found):
     """4.1 % ± 0.4 %; or 2.0 % to 9.1 %, about another middle."""
     gain, low, high = found["gain"], found["low"], found["high"]
     half = (high - low) / 2
-    if abs((low + high) / 2 - gain) < 0.1 * half or not half:
-        return f"{percent(gain)} ± {percent(half)}"
-    return f"{percent(gain)} ({percent(low)} to {percent(high)})"
+    digits = 1 if half >= 0.00095 else 2
+    if abs((low + high) / 2 - gain) <= 0.1 * half:
+        return f"{percent(gain, digits)} ± {percent(half, digits)}"
+    return f"{percent(gain, digits)} ({percent(low, digits)} to " \
+        f"{percent(high, digits)})"
 
 
 def headline(found):

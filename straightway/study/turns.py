@@ -165,6 +165,8 @@ def load(path):
     try:
         with open(path, encoding="utf-8") as file:
             found = json.load(file)
+    except FileNotFoundError:
+        raise UserError("the run has written no file of its turns", 1) from None
     except OSError as error:
         raise UserError(f"{path}: {error.strerror}", 1) from None
     except ValueError:

@@ -134,6 +134,16 @@ def test_long_times_on_one_side_are_a_gain():
     assert one.spikes == 0 and one.low < 1 - 1 / 1.0625 < one.high
 
 
+def test_few_long_times_on_one_side_leave_both_gains():
+    rng = random.Random(6)
+    found = [(1 + 2 * (i % 10 == 2) + rng.gauss(0, 0.01),
+              1 + rng.gauss(0, 0.01)) for i in range(40)]
+    one = estimate.whole(found)
+    assert one.low < 0 and one.high > 1 - 1 / 1.2
+    found = found[:20] + [(1.0, 1.0)] * 20      # two may be chance
+    assert estimate.whole(found).half < 0.06
+
+
 def test_spikes_are_capped_and_told():
     rng = random.Random(7)
     quiet = [(1 + rng.gauss(0, 0.01), 0.97 + rng.gauss(0, 0.01))

@@ -65,7 +65,7 @@ def test_a_file_that_was_cut_is_told(tmp_path):
 
 
 def test_no_file_is_told(tmp_path):
-    with pytest.raises(UserError, match="No such file"):
+    with pytest.raises(UserError, match="written no file"):
         turns.load(tmp_path / "none")
 
 
