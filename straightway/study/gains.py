@@ -8,6 +8,8 @@ whether the turns can tell.
 of each epoch. Plain data, for the report.
 """
 
+import statistics
+
 from straightway import units
 from straightway.study import estimate, sites
 from straightway.study.turns import HOST, OURS
@@ -55,8 +57,7 @@ def _learning(run):
     calls = sum(e.calls for e in learnt)
     if not run.pairs or not run.period or calls < 2 * run.period:
         return None
-    steady = sum(p.ours.time for p in run.pairs) / \
-        sum(p.ours.calls for p in run.pairs)
+    steady = statistics.median(p.ours.per_call for p in run.pairs)
     return max(0.0, sum(e.time for e in learnt) - calls * steady)
 
 

@@ -65,7 +65,8 @@ class Study:
         self.step("the run in turns")
         path = self.runner.path("turns.json")
         try:
-            ns, p = self.runner.measured(self.ranks, True, turns=path)
+            ns, p = self.runner.measured(self.ranks, True, named=True,
+                                         turns=path)
             run = turns.load(path)
         except UserError as error:
             if self.in_turns == "only":

@@ -92,7 +92,8 @@ class Runner:
         self.asked.append(("replay", len(models)))
         return [outcome(model) for model in models]
 
-    def measured(self, ranks, accelerated=False, nonblocking="on", turns=None):
+    def measured(self, ranks, accelerated=False, named=False,
+                 nonblocking="on", turns=None):
         self.asked.append(("in turns" if turns else "measured", ranks))
         if turns and self.turned:
             pathlib.Path(turns).write_text(json.dumps(self.turned))
