@@ -13,6 +13,7 @@ from straightway.reporters import output, report_json, study_terminal
 from straightway.whatif import runs, supposed
 
 MOST_RUNS = 1000
+RUNS = 3                # of each side, where turns cannot tell
 
 
 class Study:
@@ -20,9 +21,11 @@ class Study:
 
     The study runs the program once in virtual time. From benchmarks of single
     operations it predicts the gain, and the most that a program could gain.
-    Then it runs the program several times alone and with Straightway, in
-    turns. The prediction stands beside the measured gain, on the terminal and
-    in one HTML file with the profile:
+    Then the program runs once more, and Straightway goes off and on in turns.
+    That tells the gain with an interval. Where turns cannot tell, the program
+    runs several times alone and with Straightway, as with --runs. The
+    prediction stands beside the measured gain, on the terminal and in one HTML
+    file with the profile:
 
       straightway study -n 2 ./app
       straightway study -n 8 --runs 5 --html app.html python app.py
@@ -38,8 +41,12 @@ class Study:
         parser.usage = jobs.usage("OPTIONS")
         add = parser.add_argument
         jobs.add_program(add)
-        add("--runs", type=int, metavar="N", default=3,
-            help="runs of each side [3]")
+        way = parser.add_mutually_exclusive_group().add_argument
+        way("--in-turns", action="store_true", help=(
+            "measure in one run in turns, without separate runs"))
+        way("--runs", type=int, metavar="N", help=(
+            "measure by this many separate runs of each side [turns, else "
+            f"{RUNS}]"))
         add("--html", metavar="OUT", help="the page [PROGRAM.N.study.html]")
         add("--json", metavar="OUT", help=(
             "in the form of study.schema.json; - is stdout"))
@@ -53,7 +60,7 @@ class Study:
         jobs.check_program(options, program)
         jobs.refuse_nested("study")
         jobs.check_ranks(options, program)
-        if not 1 <= options.runs <= MOST_RUNS:
+        if options.runs is not None and not 1 <= options.runs <= MOST_RUNS:
             raise UserError(f"--runs {options.runs}: give 1 to {MOST_RUNS}")
         job = jobs.job(options, program)
         out = options.html or page_name(program, options.ranks)
@@ -65,8 +72,8 @@ class Study:
                                      options.recalibrate, step)
             models.calibration()
             runner = runs.Runner(job, folder)
-            made = study.Study(runner, models, options.ranks, options.runs,
-                               step)
+            made = study.Study(runner, models, options.ranks,
+                               options.runs or RUNS, step, _in_turns(options))
             report = made.report()
             names.add(made.profile.capture)
             made.profile = type(made.profile)(made.profile.capture)
@@ -78,6 +85,12 @@ class Study:
         output.announce(out, study_html, report, bool(options.html),
                         profile=made.profile)
         return 0
+
+
+def _in_turns(options):
+    if options.runs is not None:
+        return "never"
+    return "only" if options.in_turns else "first"
 
 
 def page_name(program, ranks):

@@ -122,6 +122,7 @@ class Record(typing.NamedTuple):
     waiting: float          # estimate, see above
     buckets: tuple          # ((bucket, count), ...): durations
     record: int             # its number in the trace; 0: none
+    side: int               # 1: Straightway's, of a run in turns; else 0
 
     @property
     def moving(self):

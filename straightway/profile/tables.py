@@ -167,7 +167,7 @@ def calls(p):
              "class": r.kind, **_site(r.site), "communicator":
              r.communicator.label if r.communicator else "",
              "datatype": r.datatype, "reduction": r.operation,
-             "region": r.region,
+             "region": r.region, "side": r.side,
              "root": "" if r.root is None else r.root, "calls": r.calls,
              "errors": r.errors, "time_s": seconds(r.time),
              "waiting_s": seconds(r.waiting), "moving_s": seconds(r.moving),

@@ -23,14 +23,14 @@ Column = collections.namedtuple("Column", "at width parts tip")
 Columns = collections.namedtuple("Columns", "name total columns x y label")
 
 
-def _percent(part, whole):
+def percent(part, whole):
     return round(100 * part / whole, 3) if whole else 0.0
 
 
 def bar(parts, whole):
     """[(class, percent)] of [(class, number)], without invisible ones."""
     return [(name, width) for name, width in (
-        (name, _percent(value, whole)) for name, value in parts)
+        (name, percent(value, whole)) for name, value in parts)
         if width >= 0.05]
 
 
@@ -45,7 +45,7 @@ def parts(rank):
             ("moving", rank.moving), ("io", rank.io)]
 
 
-def _round_steps(most, steps=4):
+def round_steps(most, steps=4):
     """0 and round numbers up to `most`."""
     if not most:
         return [0]
@@ -59,14 +59,14 @@ def _stack(values, top):
     """[(class, from the top, height)] in percent, from the base upwards."""
     found, base = [], 0.0
     for name, value in values:
-        height = _percent(value, top)
+        height = percent(value, top)
         if height > 0:
             found.append((name, round(100 - base - height, 3), height))
         base += height
     return found
 
 
-def _tick(ns):
+def tick(ns):
     """A duration, in the short form of a round number."""
     number, unit = units.duration(ns).split(" ")
     if "." in number:
@@ -75,7 +75,7 @@ def _tick(ns):
 
 
 def _vertical(most, steps, label):
-    return Axis([(_percent(value, most), label(value)) for value in steps])
+    return Axis([(percent(value, most), label(value)) for value in steps])
 
 
 # Ranks --------------------------------------------------------------------
@@ -98,13 +98,13 @@ def ranks(p):
                 mean[name] = mean.get(name, 0) + ns / len(group)
         label = str(ranges(r.rank for r in group))
         columns.append(Column(
-            _percent(i, len(groups)), _percent(1, len(groups)),
+            percent(i, len(groups)), percent(1, len(groups)),
             _stack(mean.items(), most),
             f"rank {label}: {_told(mean.items())}"))
     step = max(1, 2 ** math.ceil(math.log2(len(groups) / 16)))
-    x = Axis([(_percent(i + .5, len(groups)), str(groups[i][0].rank))
+    x = Axis([(percent(i + .5, len(groups)), str(groups[i][0].rank))
               for i in range(0, len(groups), step)])
-    y = _vertical(most, _round_steps(most), _tick)
+    y = _vertical(most, round_steps(most), tick)
     return Columns("ranks", size, columns, x, y,
                    "Time of each rank: compute, waiting, moving data")
 
@@ -122,14 +122,14 @@ def sizes(totals, ranks_here):
         first = max(1, first - (8 - count) // 2)
         count = 8
     step = -(-count // 4)
-    x = Axis([(_percent(b - first + .5, count), units.size(1 << b - 1)
+    x = Axis([(percent(b - first + .5, count), units.size(1 << b - 1)
                .replace(" bytes", " B").replace(" byte", " B"))
               for b in range(first, first + count, step)])
 
     def figure(name, values, label, total):
         most = max(sum(v for _, v in values(t)) for t in bins.values())
         columns = [Column(
-            _percent(b - first, count), _percent(1, count),
+            percent(b - first, count), percent(1, count),
             _stack(values(t), most),
             f"{recorded.size_label(b)}: " + ", ".join(
                 f"{NAMES[n]} {label(v)}" if n in NAMES else label(v)
@@ -169,10 +169,10 @@ def durations(totals):
     width = high - low
     ticks = []
     for power in range(low, high + 1):
-        ticks.append((_percent(power - low, width), _tick(10 ** power)))
+        ticks.append((percent(power - low, width), tick(10 ** power)))
 
     def at(bucket):
-        return _percent(bucket * math.log10(2) - low, width)
+        return percent(bucket * math.log10(2) - low, width)
 
     rows = []
     for t, histogram in found:

@@ -6,7 +6,7 @@ import shlex
 from straightway import study, units
 from straightway.machine import slots
 from straightway.reporters import (profile_figures as figures, profile_html,
-                                   svg, whatif_html)
+                                   svg, turns_html, whatif_html)
 from straightway.reporters.forecast_words import error, seconds, times
 from straightway.reporters.html_parts import Cell, Table, page
 from straightway.study import placement
@@ -32,8 +32,10 @@ def _gain(report):
                 Cell("", value, bar=figures.bar(
                     [("moving" if who == "ours" else "compute", value)],
                     most))])
-    return Table("gain", [("", "text"), ("time",), ("runs",), ("error",),
-                          ("", "wide bar")], rows)
+    return Table("gain", [
+        ("", "text"), ("time",),
+        ("interval" if m["how"] == "turns" else "runs",), ("error",),
+        ("", "wide bar")], rows)
 
 
 def _placement(report):
@@ -52,6 +54,8 @@ def _placement(report):
 
 def _cards(report):
     p, m = report["predicted"], report["measured"]
+    if m["how"] == "turns":
+        yield from turns_html.cards(report)
     yield times(m["speed_up"]), "measured", (
         f"{seconds(m['host']['median_s'])} alone, "
         f"{seconds(m['ours']['median_s'])} with Straightway")
@@ -74,7 +78,7 @@ def _cards(report):
 
 def _facts(report, p):
     found = [("Ranks", f"{report['ranks']:,}"), ("MPI", report["mpi"]),
-             ("Runs of each side", str(report["runs"])),
+             ("Runs of each side", str(report["runs"] or "")),
              ("Cores", str(report["machine"]["cores"])),
              ("Calls", units.number(p.communication.calls))]
     return [(name, value) for name, value in found if value]
@@ -85,7 +89,11 @@ def context(report, p):
     inner = report["forecast"]
     table, _ = whatif_html.collective_table(inner, "alone")
     regions, letters = whatif_html.region_table(inner, "alone")
-    links = [("gain", "Gain"), ("bound", "Bound"),
+    in_turns = report["measured"]["how"] == "turns"
+    if in_turns:
+        found.update(turns_html.context(report))
+    links = [("gain", "Gain"), *([("turns", "Turns")] if in_turns else []),
+             ("bound", "Bound"),
              ("predictions", "Predictions"), ("placement", "Placement"),
              ("findings", "Findings"),
              ("ranks", "Ranks")]
@@ -103,7 +111,7 @@ def context(report, p):
             n for n in report["notes"] if n not in inner["model_about"]]
         + found["warnings"], about=inner["model_about"],
         profile_cards=found["cards"], cards=list(_cards(report)),
-        runs=report["runs"], said=study.verdict(report),
+        runs=report["runs"], in_turns=in_turns, said=study.verdict(report),
         placement=_placement(report),
         placement_said=placement.said(report["placement"]),
         commands=placement.commands(report),
@@ -116,6 +124,6 @@ def context(report, p):
 
 
 def render(report, out, *, profile):
-    """`profile`: the first normal run's Profile."""
+    """`profile`: the Profile of the first normal run, or of that in turns."""
     out.write(page("study.html", context(report, profile),
                    whatif_html.STYLES))

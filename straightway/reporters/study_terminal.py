@@ -8,10 +8,11 @@ from straightway.reporters.forecast_words import (error, seconds, times,
 from straightway.reporters import words
 from straightway.reporters.page import Page
 from straightway.reporters.whatif_terminal import regions
-from straightway.study import placement
+from straightway.study import placement, turn_sentences
 from straightway.whatif import forecast
 
 FINDINGS = 4
+SITES = 6
 
 
 def _header(page, report):
@@ -25,8 +26,11 @@ def _header(page, report):
 
 def _gain(page, report):
     p, m = report["predicted"], report["measured"]
-    page.heading("Prediction and measurement", "MPI_Init to MPI_Finalize; "
-                 "medians")
+    in_turns = m["how"] == "turns"
+    if in_turns:
+        _turns(page, report["turns"])
+    page.heading("Prediction and measurement", "MPI_Init to MPI_Finalize; " + (
+        "of the whole run by its gain" if in_turns else "medians"))
     rows = []
     for who in ("host", "ours"):
         one = m[who]
@@ -37,12 +41,47 @@ def _gain(page, report):
     rows.append(["speed-up", times(p["speed_up"]), times(m["speed_up"]), "",
                  ""])
     page.table([("", "fill"), ("predicted", "right"), ("measured", "right"),
-                (units.plural(report["runs"], "run"), "right"),
+                ("interval" if in_turns else
+                 units.plural(report["runs"], "run"), "right"),
                 ("error", "right")], rows)
     _nonblocking(page, report["nonblocking"])
     page.line()
     for sentence in study.verdict(report):
         page.paragraph(sentence, "bold")
+    _sites(page, report["turns"])
+
+
+def _turns(page, found):
+    """The gain, before all else."""
+    page.heading("Gain", f"{units.plural(found['pairs'], 'pair')} of epochs, "
+                 f"{units.plural(found['periods'], 'period')} of the program; "
+                 "95 of 100 intervals hold it")
+    ranks = [one["gain"] for one in found["ranks"]]
+    rows = [["whole run", turn_sentences.interval(found)],
+            ["typical pair of epochs", turn_sentences.interval(
+                found["typical"])]]
+    if len(ranks) > 1:
+        rows.append(["least and most of a rank", " to ".join(
+            turn_sentences.percent(f(ranks)) for f in (min, max))])
+    if found["once_s"] is not None:
+        rows.append(["costs once, at most", seconds(found["once_s"])])
+    if found["pays_back_s"] is not None:
+        rows.append(["pays back after", seconds(found["pays_back_s"])])
+    page.table([("", "fill"), ("", "right")], rows)
+
+
+def _sites(page, found):
+    if not found or not found["sites"]:
+        return
+    page.heading("Call sites in turns", "mean time of a call; of run: the "
+                 "part of the time that is saved")
+    page.table([("", "fill"), ("call site", "middle"), ("alone", "right"),
+                ("Straightway", "right"), ("gain", "right"),
+                ("of run", "right")], [
+        [one["operation"], one["site"], seconds(one["host_mean_s"]),
+         seconds(one["ours_mean_s"]), turn_sentences.percent(one["gain"]),
+         turn_sentences.percent(one["part"])]
+        for one in found["sites"][:SITES]])
 
 
 def _nonblocking(page, part):
@@ -86,7 +125,8 @@ def _placement(page, report, p):
 
 def _profile(page, report, p):
     one = report["profile"]
-    page.heading("Where the time goes", "alone")
+    page.heading("Where the time goes", "in turns" if
+                 report["measured"]["how"] == "turns" else "alone")
     page.paragraph(
         f"Communication {units.share(one['communication'])} of the time: "
         f"waiting {units.share(one['waiting'])}, moving "
@@ -119,7 +159,7 @@ def _operations(page, report):
 
 
 def render(report, out, *, profile):
-    """`profile`: the first normal run's Profile."""
+    """`profile`: the Profile of the first normal run, or of that in turns."""
     page = Page(out)
     _header(page, report)
     _gain(page, report)

@@ -21,7 +21,13 @@ def side_by_side(samples):
     # The runs tell the sides apart where no run of one lies among the other's.
     found["apart"] = (found["ours"]["high_s"] < found["host"]["low_s"]
                       or found["host"]["high_s"] < found["ours"]["low_s"])
+    found["how"] = "runs"
     return found
+
+
+def most(bound):
+    """The part of the run's time that a bound of a forecast saves."""
+    return 1 - 1 / bound["ratio"] if bound["ratio"] else 1.0
 
 
 def gain(host, ours):

@@ -1,13 +1,33 @@
-"""What a study says of its figures, in sentences."""
+"""What a study says of its figures, in sentences; of runs in turns
+turn_sentences.py says it."""
 
 from straightway import units
 from straightway.machine import hardware
-from straightway.study import shared
+from straightway.study import shared, turn_sentences
 
 
 def verdict(report):
     """The result, in sentences."""
-    p, m = report["predicted"], report["measured"]
+    p, m, turned = (report[name] for name in ("predicted", "measured",
+                                              "turns"))
+    if m["how"] == "turns":
+        said = turn_sentences.said(turned)
+    else:
+        said = _of_runs(report, m)
+        if turned:
+            said += turn_sentences.gave_up(turned)
+    if p["speed_up"]:
+        off = 100 * report["error"]["gain"]
+        said.append(f"The prediction was {p['speed_up']:.2f} times: the "
+                    "measured gain is " + (
+                        "the same." if abs(off) < 0.05 else
+                        f"{'smaller' if off > 0 else 'larger'} by "
+                        f"{abs(off):.1f} % of the run's time."))
+    return said + _verdict_on_part(report.get("nonblocking")) + \
+        shared.said(report.get("shared") or [])
+
+
+def _of_runs(report, m):
     said = []
     if not m["apart"] and report["runs"] > 1:
         said.append("These runs do not tell the two apart: their times "
@@ -19,15 +39,7 @@ def verdict(report):
         said.append("With Straightway this program is slower here: "
                     f"{1 / m['speed_up']:.2f} times as long."
                     if m["speed_up"] else "No time is left.")
-    if p["speed_up"]:
-        off = 100 * report["error"]["gain"]
-        said.append(f"The prediction was {p['speed_up']:.2f} times: the "
-                    "measured gain is " + (
-                        "the same." if abs(off) < 0.05 else
-                        f"{'smaller' if off > 0 else 'larger'} by "
-                        f"{abs(off):.1f} % of the run's time."))
-    return said + _verdict_on_part(report.get("nonblocking")) + \
-        shared.said(report.get("shared") or [])
+    return said
 
 
 def _verdict_on_part(part):

@@ -13,7 +13,8 @@ ONE_SIDED, GIVEN, PARTITIONED = "one-sided", "given", "partitioned"
 _PARTS = ("MPI_Psend_", "MPI_Precv_", "MPI_Pready", "MPI_Parrived")
 
 
-def _kind(record):
+def kind_of(record):
+    """ONE_SIDED, GIVEN, PARTITIONED or None."""
     if record.procedure.startswith("straightway_"):
         return GIVEN
     if record.procedure.startswith(_PARTS):
@@ -26,7 +27,7 @@ def _sums(p):
     those of a rank, on average."""
     found = {}
     for record in p.records if p else ():
-        kind = _kind(record)
+        kind = kind_of(record)
         if not kind:
             continue
         one = found.setdefault(kind, dict.fromkeys(

@@ -2,12 +2,17 @@
 
 import time
 
+from straightway.errors import UserError
 from straightway.machine import hardware
-from straightway.study import figures, placement, sentences, shared
+from straightway.study import (figures, gains, placement, sentences, shared,
+                               turns)
 from straightway.study.figures import speed_up
 from straightway.whatif import experiments, forecast
 
 SCHEMA = "straightway-study/1"
+# Whether the program runs in turns: never; first, and then by separate runs
+# where the turns cannot tell; or only so.
+IN_TURNS = ("never", "first", "only")
 OURS = "measured-straightway"
 TITLES = {"host": "alone", "ours": "with Straightway"}
 LEFT = "with Straightway, nonblocking collectives by the MPI"
@@ -18,14 +23,18 @@ _RUNS = {"host": (False, {}), "ours": (True, {}),
 
 
 class Study:
-    """Carries a study out: report(). Then `profile` is the first normal run's.
+    """Carries a study out: report(). Then `profile` is the first normal run's,
+    or that of the run in turns.
 
     `models`: a supposed.Models of `measured`; `step` gets each step's title.
+    `in_turns`: one of IN_TURNS.
     """
 
-    def __init__(self, runner, models, ranks, runs, step=lambda text: None):
+    def __init__(self, runner, models, ranks, runs, step=lambda text: None,
+                 in_turns="never"):
         self.runner, self.models = runner, models
         self.ranks, self.runs, self.step = ranks, runs, step
+        self.in_turns = in_turns
         self.profile = self.accelerated = None
 
     def _run(self, i, who):
@@ -50,6 +59,42 @@ class Study:
                 found.setdefault("left", []).append(self._run(i, "left"))
             order.reverse()
         return found
+
+    def _turn(self, bound):
+        """The program in turns: (section, what it measured or None)."""
+        self.step("the run in turns")
+        path = self.runner.path("turns.json")
+        try:
+            ns, p = self.runner.measured(self.ranks, True, named=True,
+                                         turns=path)
+            run = turns.load(path)
+        except UserError as error:
+            if self.in_turns == "only":
+                raise
+            first = str(error).replace(str(path), "its file").partition(
+                "\n")[0].rstrip(".")
+            return gains.failed(f"The run in turns told nothing: {first}."), \
+                None
+        found = gains.section(run, p, bound)
+        if self.in_turns == "only" and found["gain"] is None:
+            raise UserError(found["why"] + "\n  to measure by separate runs: "
+                            "straightway study --runs 3", 1)
+        if found["why"] and self.in_turns != "only":
+            return found, None
+        self.profile, self.runs = p, 0
+        return found, gains.whole_run(run, found, ns)
+
+    def _both(self, made, found):
+        """(turns, measured, nonblocking) of the report."""
+        turned = measured = None
+        if self.in_turns != "never":
+            turned, measured = self._turn(figures.most(
+                found["bounds"]["communication"]))
+        if measured:
+            return turned, measured, None
+        samples = self._measure()
+        part = self._part(made, found, samples)
+        return turned, figures.side_by_side(samples), part
 
     def _part(self, made, found, measured):
         """The nonblocking collectives' part of the gain; None: the program has
@@ -81,12 +126,16 @@ class Study:
         plan = forecast.Plan(self.ranks, [ours], ["measured"], runs=0)
         return forecast.Forecast(self.runner, self.models, plan, self.step)
 
+    def _shared(self, measured):
+        if measured["how"] == "turns":
+            return shared.section(None, self.profile)
+        return shared.section(self.profile, self.accelerated)
+
     def report(self):
         start = time.monotonic()
         made = self._forecast()
         found = made.report()
-        measured = self._measure()
-        part = self._part(made, found, measured)
+        turned, measured, part = self._both(made, found)
         ours = found["experiments"][0]
         report = {
             "schema": SCHEMA, "machine": hardware.describe(),
@@ -99,8 +148,8 @@ class Study:
                 "ours_s": ours["time_s"],
                 "speed_up": speed_up(found["baseline"]["time_s"],
                                      ours["time_s"])},
-            "measured": figures.side_by_side(measured), "nonblocking": part,
-            "shared": shared.section(self.profile, self.accelerated),
+            "measured": measured, "turns": turned, "nonblocking": part,
+            "shared": self._shared(measured),
             "placement": placement.section(self.profile, self.runner,
                                            self.models, made.recorded,
                                            self.step),

@@ -20,6 +20,7 @@ import subprocess
 import time
 
 from straightway import capture, native, profile
+from straightway.capture import names
 from straightway.errors import UserError
 from straightway.whatif import operations
 from straightway.whatif.outcomes import outcome
@@ -207,9 +208,9 @@ class Runner:
                             "one; straightway whatif --record makes one", 1)
         return struct.unpack_from("<I", tail, 24)[0]
 
-    def measured(self, ranks, accelerated=False, **settings):
+    def measured(self, ranks, accelerated=False, named=False, **settings):
         """(ns of a normal run, its Profile), less the cost of recording.
-        `settings`: more of `run`."""
+        `named`: call sites get names; `settings`: more of `run`."""
         path = self.path("swcap")
         how = "with Straightway" if accelerated else "normally"
         status, out, err, _ = self.job.run(ranks, {
@@ -220,7 +221,10 @@ class Runner:
             raise UserError(self._no_mpi("MPI_Init"), 1)
         if status:
             raise self._failed(how, ranks, status, None, out, err)
-        found = profile.Profile(capture.read(str(path)))
+        read = capture.read(str(path))
+        if named:
+            names.add(read)
+        found = profile.Profile(read)
         return _wall(found), found
 
 

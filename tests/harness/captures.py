@@ -24,7 +24,7 @@ NAMES = {"MPI_DOUBLE": 8, "MPI_INT": 4, "MPI_BYTE": 1, "MPI_PACKED": 1,
 _CALLS = ("thread procedure site communicator datatype operation region "
           "size_bin root calls errors time min_time max_time sent received "
           "min_size max_size probed waited record showing shown_again "
-          "sent_between received_between").split()
+          "sent_between received_between side").split()
 _PEERS = ("kind peer sent_messages sent_bytes received_messages "
           "received_bytes").split()
 
@@ -111,7 +111,7 @@ class Rank:
              root=None, sent=0, received=0, waited=None, probed=None,
              errors=0, thread=0, peer=None, peer_kind=0, min_time=None,
              max_time=None, showing=0, shown_again=0, sent_between=0,
-             received_between=0):
+             received_between=0, side=0):
         """A row. `waited`: ns of `probed`, which is all of the time unless
         given; None: none was looked at. `peer` counts `sent` and `received`
         with that rank, too; `sent` is calls * size for it by default."""
@@ -138,7 +138,8 @@ class Rank:
             sent=sent, received=received, min_size=size or 0,
             max_size=size or 0, probed=probed or 0, waited=waited or 0,
             showing=showing, shown_again=shown_again,
-            sent_between=sent_between, received_between=received_between)
+            sent_between=sent_between, received_between=received_between,
+            side=side)
         record = len(self.rows)
         self.rows.append(row)
         middle = max(0, mean.bit_length() - 1)

@@ -6,6 +6,7 @@ times by rules simple enough to check by hand.
 """
 
 import collections
+import json
 import pathlib
 
 from straightway.whatif import outcomes as whatif
@@ -63,6 +64,7 @@ class Runner:
 
     measured_time = 1.02        # of the prediction
     profile = None              # what a normal run's is
+    turned = None               # what a run in turns writes (turned.py)
 
     def __init__(self, job, folder, check=False, clocks=False):
         self.job, self.folder = job, pathlib.Path(folder)
@@ -90,8 +92,11 @@ class Runner:
         self.asked.append(("replay", len(models)))
         return [outcome(model) for model in models]
 
-    def measured(self, ranks, accelerated=False, nonblocking="on"):
-        self.asked.append(("measured", ranks))
+    def measured(self, ranks, accelerated=False, named=False,
+                 nonblocking="on", turns=None):
+        self.asked.append(("in turns" if turns else "measured", ranks))
+        if turns and self.turned:
+            pathlib.Path(turns).write_text(json.dumps(self.turned))
         time = COMPUTE / ranks + MESSAGES + sum(
             ns for _, ns in COLLECTIVES.values())
         if accelerated:

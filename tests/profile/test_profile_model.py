@@ -58,6 +58,26 @@ def test_all_groupings_add_up(tmp_path, by):
         (t.time for t in totals), reverse=True)
 
 
+def test_sides_of_a_run_in_turns_add_up(tmp_path):
+    """As if the calls of both sides were one row."""
+    job, whole = captures.Job(2), captures.Job(2)
+    for rank in job.ranks:
+        for side in (0, 1):
+            rank.call("MPI_Bcast", 10, 1000 + 500 * side, size=8, sent=80,
+                      probed=500, waited=100, side=side)
+    for rank in whole.ranks:
+        rank.call("MPI_Bcast", 20, 2500, size=8, sent=160, probed=1000,
+                  waited=200, min_time=50)
+    p, other = load(job, tmp_path), load(whole, tmp_path)
+    assert [r.side for r in p.records] == [0, 1, 0, 1]
+    for by in recorded.GROUPINGS:
+        assert [(t.label, t.calls, t.time, t.sent, t.waiting)
+                for t in p.totals(by)] == [
+            (t.label, t.calls, t.time, t.sent, t.waiting)
+            for t in other.totals(by)], by
+    assert {r.side for r in load(captures.halo(2), tmp_path).records} == {0}
+
+
 # Ranks --------------------------------------------------------------------
 
 def test_a_rank_computes_waits_moves_and_does_io(tmp_path):

@@ -7,48 +7,19 @@ import pathlib
 import jsonschema
 import pytest
 import straightway
-from harness import browser as browsers
 from harness import captures
 from harness import whatif_standin as standin
-from harness.calibrations import calibration
 from straightway import profile, study
 from straightway.commands import study as command
 from straightway.errors import UserError
 from straightway.machine import hardware as machine
-from straightway.machine import hosts
 from straightway.study import figures, shared
-from straightway.whatif import measured, placements
+from straightway.whatif import placements
 from straightway.whatif import runs as whatif
 from test_whatif_command import SCHEMA as FORECAST
 
 SCHEMA = pathlib.Path(straightway.__file__).parent / "schemas" / \
     "study.schema.json"
-
-
-@pytest.fixture
-def runner(monkeypatch, tmp_path):
-    """Everything is as it is but the native parts and the machine."""
-    monkeypatch.delenv("COLUMNS", raising=False)
-    for name in ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.chdir(tmp_path)
-    capture = captures.halo(2).write(tmp_path / "app.swcap")
-    made = []
-
-    def new(*arguments):
-        one = standin.Runner(*arguments)
-        one.profile = profile.load(capture)
-        made.append(one)
-        return one
-
-    new.made = made
-    monkeypatch.setattr(whatif, "Runner", new)
-    host = hosts.Host("libmpi.so.40", "ompi", "mpiexec", "",
-                      "Open MPI v5.0.11")
-    monkeypatch.setattr(measured, "host_of", lambda job, ranks: host)
-    monkeypatch.setattr(measured, "load", lambda *_: calibration())
-    monkeypatch.setattr(machine, "cores", lambda: 2)
-    return new
 
 
 def ran(monkeypatch, job, tmp_path):
@@ -64,9 +35,13 @@ def ran(monkeypatch, job, tmp_path):
     monkeypatch.setattr(whatif, "Runner", placed)
 
 
-def report_of(run, *words):
+RUNS = ("--runs", "3")
+
+
+def report_of(run, *words, way=RUNS):
+    """`way`: how the gain is measured, an option."""
     status, out, err = run("study", "--json", "-", "--html", "page.html",
-                           *words)
+                           *way, *words)
     assert status == 0, err
     report = json.loads(out)
     jsonschema.validate(report, json.loads(SCHEMA.read_text()))
@@ -94,7 +69,7 @@ def test_both_sides_run_in_turns_and_each_is_first_as_often(monkeypatch, run,
         return normal(self, ranks, accelerated)
 
     monkeypatch.setattr(standin.Runner, "measured", noted)
-    report_of(run, "-n", "2", "--runs", "4", "./app")
+    report_of(run, "-n", "2", "./app", way=("--runs", "4"))
     pairs = [tuple(order[i:i + 2]) for i in range(0, 8, 2)]
     assert all(sorted(pair) == [False, True] for pair in pairs)
     assert pairs.count((True, False)) == pairs.count((False, True)) == 2
@@ -117,7 +92,7 @@ def test_the_first_measured_run_is_without_straightway(monkeypatch, run,
         return normal(self, ranks, accelerated)
 
     monkeypatch.setattr(standin.Runner, "measured", noted)
-    report_of(run, "-n", "2", "--runs", "3", "./app")
+    report_of(run, "-n", "2", "./app")
     assert order == [False, True, True, False, False, True]
 
 
@@ -278,7 +253,8 @@ def test_a_busy_machine_is_said(monkeypatch, run, runner):
 def test_the_verdict_is_as_good_as_the_runs(alone, ours, told):
     measured_ = figures.side_by_side({"host": [1e9 * t for t in alone],
                                       "ours": [1e9 * t for t in ours]})
-    report = {"measured": measured_, "runs": 2, "error": {"gain": 0.01},
+    report = {"measured": measured_, "turns": None, "runs": 2,
+              "error": {"gain": 0.01},
               "predicted": {"host_s": 4, "ours_s": 3, "speed_up": 4 / 3}}
     said = " ".join(study.verdict(report))
     assert told in said
@@ -321,15 +297,6 @@ def test_mistakes_are_told_in_a_line(run, runner, words, told):
 
 
 # The page -------------------------------------------------------------------
-
-@pytest.fixture(scope="module")
-def browser():
-    if not browsers.installed():
-        pytest.skip("there is no Chromium")
-    pytest.importorskip("websocket", reason="no websocket-client")
-    with browsers.Browser() as one:
-        yield one
-
 
 @pytest.mark.parametrize("width, dark", [(1280, False), (390, True)])
 def test_the_page_has_gain_bound_and_profile(run, runner, browser, width,
