@@ -10,7 +10,6 @@
 _Atomic int sw_accelerate_switch = SW_ACCELERATE_UNSERVED;
 _Atomic int sw_forced_way = SW_FORCE_AUTO;
 void (*sw_control_messages)(int state);
-_Thread_local bool sw_control_hosts;
 
 void sw_control_load(void)
 {

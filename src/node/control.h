@@ -50,21 +50,10 @@ SW_API extern void (*sw_control_messages)(int state);
  * before. */
 int sw_control_accelerate(int state);
 
-/* Turns (mpi/turns/turns.h): blocking calls of this thread are the host's
- * now. */
-SW_API extern _Thread_local bool sw_control_hosts
-    __attribute__((tls_model("initial-exec")));
-
 static inline bool sw_control_accelerating(void)
 {
     return atomic_load_explicit(&sw_accelerate_switch, memory_order_relaxed) ==
            SW_ACCELERATE_ON;
-}
-
-/* The same of blocking calls. */
-static inline bool sw_control_blocking(void)
-{
-    return sw_control_accelerating() && sw_likely(!sw_control_hosts);
 }
 
 #endif

@@ -40,7 +40,7 @@ int sw_patient_{name}({declared})
 {{
     int flag = 0, code;
     sw_idle_t idle = {{.turns = 0}};
-    if (source == MPI_PROC_NULL || !sw_control_blocking())
+    if (source == MPI_PROC_NULL || !sw_turn_ours())
         return sw_plain.{name}({passed});
     while (!(code = host.{started}({asked})) && !flag) {{
         sw_progress_serve();
@@ -95,7 +95,7 @@ def with_large(pairs):
 def main(output, *source):
     header = read_header(source[0], source[1:])
     messages, agreed = with_large(MESSAGES), with_large(AGREED)
-    parts = [form(header, *pair, "!sw_control_blocking()")
+    parts = [form(header, *pair, "!sw_turn_ours()")
              for pair in messages]
     parts += [form(header, *pair, "!sw_patience_of(comm)").replace(
         "int sw_patient", "static int sw_patient", 1) for pair in agreed]

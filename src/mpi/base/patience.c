@@ -23,7 +23,7 @@ int sw_patient_Wait(MPI_Request *request, MPI_Status *status)
 {
     int flag = 0, rc;
     sw_idle_t idle = {.turns = 0};
-    if (!sw_control_blocking())
+    if (!sw_turn_ours())
         return sw_plain.Wait(request, status);
     sw_beat_stop(); /* this wait yields by itself */
     while ((rc = host.Test(request, &flag, status)) == MPI_SUCCESS && !flag) {
@@ -46,7 +46,7 @@ int sw_patient_Wait(MPI_Request *request, MPI_Status *status)
     {                                                                          \
         MPI_Request receive, send;                                             \
         int rc;                                                                \
-        if (!sw_control_blocking())                                            \
+        if (!sw_turn_ours())                                                   \
             return sw_plain.Sendrecv##C(sendbuf, sendcount, sendtype, dest,    \
                                         sendtag, recvbuf, recvcount, recvtype, \
                                         source, recvtag, comm, status);        \
@@ -81,7 +81,8 @@ SENDRECV(_c, MPI_Count)
 
 bool sw_patience_of(MPI_Comm comm)
 {
-    if (!agreed || !sw_control_blocking() || comm == MPI_COMM_NULL)
+    if (!agreed || !sw_control_accelerating() || sw_turn_hosts(comm) ||
+        comm == MPI_COMM_NULL)
         return false;
     sw_comm_t *c = sw_comm_state(comm);
     if (!c || c->n < 2 || c->reason == SW_REASON_INTER ||

@@ -29,14 +29,14 @@
 #define SW_MPI_BASE_PATIENCE_H
 
 #include "host.h"
-#include "node/control.h"
+#include "turn.h"
 
 /* This rank is patient. */
 extern bool sw_patient __attribute__((visibility("hidden")));
 
 static inline bool sw_patience(void)
 {
-    return sw_unlikely(sw_patient) && sw_control_blocking();
+    return sw_unlikely(sw_patient) && sw_turn_ours();
 }
 
 /* The host keeps its core while this rank waits in a collective: it yields not

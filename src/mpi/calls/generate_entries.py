@@ -65,7 +65,8 @@ def collective_entry(collective, form):
             upper=collective.lower.upper(), form=form, describe=listed(
                 f"sw_{collective.lower}",
                 ["call", *given(procedure, "comm", "info", "request")], 20))
-        return procedure.function(body, "sw_call_ended(&here.call, " if blocking else "")
+        return procedure.function(
+            body, "sw_call_ended(&here.call, " if blocking else "")
     return entry
 
 

@@ -5,6 +5,7 @@
 
 #include "counted.h"
 #include "mpi/base/failure.h"
+#include "mpi/base/turn.h"
 
 #include <string.h>
 #include <strings.h>
@@ -53,7 +54,7 @@ static inline bool on(sw_collective_t id)
 static sw_comm_t *serves(sw_collective_t id, MPI_Comm comm, sw_reason_t *reason)
 {
     *reason = SW_REASON_OFF;
-    if (!on(id) || sw_unlikely(sw_control_hosts))
+    if (!on(id) || sw_turn_hosts(comm))
         return NULL;
     sw_comm_t *c = sw_comm_enter(comm);
     if (sw_unlikely(sw_failure_told && c && sw_comm_near(c) &&

@@ -1,6 +1,6 @@
 /*
- * log.h - the epochs of a run in turns, and the file that rank 0 makes of them
- * (docs/turns-format.md).
+ * log.h - the epochs of a run in turns, and the file that rank 0 makes of them.
+ * docs/turns-format.md describes the file.
  */
 #ifndef SW_MPI_TURNS_LOG_H
 #define SW_MPI_TURNS_LOG_H

@@ -7,6 +7,7 @@
 #include "mpi/base/comm.h"
 #include "mpi/base/failure.h"
 #include "mpi/base/guard.h"
+#include "mpi/base/turn.h"
 #include "mpi/p2p/give.h"
 #include "mpi/p2p/near.h"
 #include "node/base/settings.h"
@@ -16,7 +17,6 @@
 #include "profile/record/recorder.h"
 #include "watch/own.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -30,13 +30,14 @@ typedef struct {
     int64_t threads;                  /* several call collectives */
     sw_wish_t wish;                   /* rank 0's */
 } said_t;
+/* Where persistent requests stand at so many meetings, they stay. */
+#define PERSISTENT_TRIES 32
+
 enum { WORDS = sizeof(said_t) / sizeof(int64_t) };
 
 static struct {
-    MPI_Comm comm; /* of all ranks, for the meetings */
-    pthread_t thread;
+    MPI_Comm comm;        /* of all ranks, for the meetings */
     _Atomic bool others;  /* another thread calls collectives */
-    bool inside;          /* a call, or a meeting */
     bool counted;         /* the latest call */
     uint64_t count, next; /* collectives so far; the next meeting's */
     int side;
@@ -48,6 +49,9 @@ static struct {
     uint64_t began, away; /* the epoch; ns in meetings since then */
     uint64_t last;        /* the latest collective: for the delay */
 } t;
+
+/* In a meeting, whose calls do not count. */
+static __thread bool inside __attribute__((tls_model("initial-exec")));
 
 /* Sides -------------------------------------------------------------------- */
 
@@ -64,7 +68,7 @@ static void take_side(int side, bool messages)
     sw_recorder_turn.side = (uint8_t)side;
     if (sw_settings.turns_same)
         return;
-    sw_control_hosts = side == SW_SIDE_HOST;
+    atomic_store(&sw_turn_host, side == SW_SIDE_HOST);
     if (messages)
         take_messages(side == SW_SIDE_OURS);
 }
@@ -122,7 +126,8 @@ static bool carry_out(const said_t *sum, uint64_t arrived)
 {
     const sw_wish_t *w = &sum->wish;
     bool changes = w->side != t.side && w->messages == SW_MESSAGES_TURN;
-    sw_met_t met = {.never = sum->unsure != 0,
+    bool kept = sum->persistent && t.plan && t.plan->tries > PERSISTENT_TRIES;
+    sw_met_t met = {.never = sum->unsure != 0 || kept,
                     .quiet = !(sum->flow | sum->posted | sum->persistent |
                                sum->busy | sum->unsure)};
     met.refused = w->ends && changes && !met.quiet;
@@ -170,10 +175,14 @@ static void meet(void)
 
 /* Calls -------------------------------------------------------------------- */
 
+/* Collectives on one communicator come one after another, whatever threads call
+ * them; those on several need not, with MPI_THREAD_MULTIPLE. */
 static bool is_of_all(MPI_Comm comm)
 {
     if (comm == MPI_COMM_WORLD)
         return true;
+    if (sw_threaded)
+        return false;
     sw_comm_t *c = sw_comm_state(comm);
     if (!c || c->n != sw_roster.ranks || c->reason == SW_REASON_INTER ||
         c->reason == SW_REASON_FOREIGN)
@@ -217,6 +226,7 @@ static void count(sw_collective_t id)
 {
     t.count++;
     if (sw_unlikely(t.count == 1)) {
+        sw_turn_take_thread();
         t.first = 1;
         t.began = sw_os_now();
     }
@@ -232,16 +242,14 @@ static void count(sw_collective_t id)
 
 void sw_turns_called(sw_collective_t id, MPI_Comm comm, int result)
 {
-    if (!pthread_equal(pthread_self(), t.thread)) {
+    if (sw_threaded && t.count && !sw_turn_is_thread())
         atomic_store(&t.others, true);
+    if (inside || (sw_unlikely(result != MPI_SUCCESS) && is_refusal(result)))
         return;
-    }
-    if (t.inside || (sw_unlikely(result != MPI_SUCCESS) && is_refusal(result)))
-        return;
-    t.inside = true;
+    inside = true;
     if (is_of_all(comm))
         count(id);
-    t.inside = false;
+    inside = false;
 }
 
 /* The job ------------------------------------------------------------------ */
@@ -273,19 +281,21 @@ void sw_turns_start(uint64_t own_ns)
         host.Comm_free(&t.comm);
         return;
     }
-    t.thread = pthread_self();
     t.next = 1;
     t.messages = true;
-    t.head = (sw_log_head_t){
-        .own = own_ns, .why = "", .began = sw_os_now(), .state = "turned"};
+    t.head = (sw_log_head_t){.own = own_ns,
+                             .why = sw_threaded ? "threads" : "",
+                             .began = sw_os_now(),
+                             .state = "turned"};
     if (first) {
         t.head.seed = draw_seed();
         sw_plan_start(t.plan, t.head.seed,
-                      sw_control_messages ? SW_MESSAGES_TURN : SW_MESSAGES_STAY,
+                      sw_control_messages && !sw_threaded ? SW_MESSAGES_TURN
+                                                          : SW_MESSAGES_STAY,
                       (uint64_t)sw_settings.turns_epoch * 1000);
     }
     if (sw_settings.turns_same) {
-        sw_control_hosts = true;
+        atomic_store(&sw_turn_host, true);
         take_messages(false);
     }
     take_side(SW_SIDE_OURS, false);
@@ -318,7 +328,7 @@ void sw_turns_stop(void)
     tell();
     sw_turns_on = false;
     take_side(SW_SIDE_OURS, true);
-    sw_control_hosts = false;
+    atomic_store(&sw_turn_host, false);
     sw_log_write(&t.log, &t.head, sw_settings.turns, t.comm);
     sw_log_end(&t.log);
     free(t.plan);

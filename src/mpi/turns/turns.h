@@ -12,8 +12,10 @@
  * meeting on one member and behind it on another, the program could hang by
  * itself. So the order of the two is alike on all members.
  *
- * This holds for the thread that has called MPI_Init. Other threads' calls stay
- * on our side. As soon as one calls a collective of all ranks, the turns end.
+ * This holds for threads, too, that call MPI one at a time. With
+ * MPI_THREAD_MULTIPLE only collectives on MPI_COMM_WORLD count, which no two
+ * threads call at once, and base/turn.h says whose the others are. As soon as a
+ * second thread calls a collective, the turns end.
  *
  * Messages change sides where none is under way: no message was sent that is
  * not received, no receive stands, no persistent request lives. The ranks add

@@ -59,8 +59,8 @@ SW_API void sw_recording_set(sw_recording_t to);
  * nothing happens. Returns whether it was on, or -1. */
 SW_API int sw_recording_switch(bool on);
 
-/* Turns (mpi/turns/turns.h): the side that calls begin on, and the ticks that the
- * call under way has spent in a meeting, which are not its own. */
+/* Turns (mpi/turns/turns.h): the side that calls begin on, and the ticks that
+ * the call under way has spent in a meeting, which are not its own. */
 SW_API extern struct sw_recorder_turn {
     uint64_t away;
     uint8_t side;
