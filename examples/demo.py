@@ -268,9 +268,9 @@ def study(args, straightway, launcher, program, env):
     """straightway study of the solver; its page is in args.study."""
     print("\nThe study: the same solver, predicted and measured anew (once, "
           "this machine is\nmeasured for some 20 s first)\n", flush=True)
-    command = [straightway, "study", "-n", str(args.n), "--runs",
-               str(args.repeats), "--mpi", launcher, "--html", args.study,
-               "--timeout", f"{args.timeout:g}", "--"] + program
+    command = [straightway, "study", "-n", str(args.n), "--mpi", launcher,
+               "--html", args.study, "--timeout", f"{args.timeout:g}",
+               "--"] + program
     try:
         done = subprocess.run(command, env=env,
                               timeout=20 * args.timeout)

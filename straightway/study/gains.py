@@ -84,6 +84,12 @@ def _longer(run, found):
         if times > 1 else None
 
 
+def _messages(run, p):
+    """Did messages take turns? "none": there are none."""
+    return run.messages if any(r.kind in sites.PLAIN for r in p.records) \
+        else "none"
+
+
 def section(run, p, bound):
     """`p`: the run's Profile; `bound`: the most that free communication gains,
     or None."""
@@ -102,7 +108,7 @@ def section(run, p, bound):
         "pairs": len(run.pairs), "unused": run.unused, "period": run.period,
         "periods": run.periods, "loose": run.loose, "same": run.same,
         "switches": run.switches, "switching_s": run.switching / 1e9,
-        "messages": run.messages, "messages_why": run.messages_why,
+        "messages": _messages(run, p), "messages_why": run.messages_why,
         "left_out": sites.left_out(p),
         "sites": sites.section(p, run.messages == "turns"),
         "epochs": [{"side": ("host", "ours")[e.side], "learning": e.learning,

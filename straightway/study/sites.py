@@ -13,6 +13,7 @@ from straightway.study.turns import HOST, OURS
 
 MOST = 30               # rows
 ALWAYS = ("collective", "neighbourhood collective")
+PLAIN = ("send", "receive", "send-receive", "persistent start")
 MESSAGES = ("send", "receive", "send-receive", "completion", "test", "probe")
 
 
