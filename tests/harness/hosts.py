@@ -12,6 +12,7 @@ import pathlib
 import shutil
 import subprocess
 import sys
+import tempfile
 import zlib
 
 from straightway.whatif.programs import NOT_BEGUN
@@ -49,8 +50,10 @@ def showing():
 def in_turns():
     """With TESTS_IN_TURNS the sides take turns in each job (mpi/turns), as
     often as they can: no test may see a difference."""
-    return {"STRAIGHTWAY_TURNS": "/dev/null", "STRAIGHTWAY_TURNS_EPOCH": "0"} \
-        if os.environ.get("TESTS_IN_TURNS") else {}
+    if not os.environ.get("TESTS_IN_TURNS"):
+        return {}
+    return {"STRAIGHTWAY_TURNS": f"{tempfile.gettempdir()}/in-turns.json",
+            "STRAIGHTWAY_TURNS_EPOCH": "0"}
 
 
 class Host:

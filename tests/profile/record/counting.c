@@ -141,7 +141,7 @@ static void keys(void)
     MUST(!sw_key_same(&key, &same));
     SW_KEY_SET(&key, root, same.root);
     MUST(sw_key_same(&key, &same));
-    MUST(key.datatype == 0x1357 && key.root == 0x89abcdef && !key.reserved);
+    MUST(key.datatype == 0x1357 && key.root == 0x89abcdef && !key.side);
 }
 
 static void records(void)
