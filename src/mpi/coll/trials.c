@@ -71,6 +71,7 @@ bool sw_trials_host(sw_coll_call_t *k)
 
 void sw_trials_ended(sw_coll_call_t *k)
 {
-    sw_trial_took(k->trial, k->side, k->began, sw_os_now());
+    int64_t more = k->side == SW_SIDE_OURS ? sw_settings.guard_delay : 0;
+    sw_trial_took(k->trial, k->side, k->began, sw_os_now() + (uint64_t)more);
     k->trial = NULL;
 }
