@@ -3,9 +3,9 @@
  */
 #include "trial.h"
 
-/* The first trial begins when pages are shown and plans are made. */
-#define FIRST 64u
-#define PAUSE 2048u
+/* The second trial comes after so many times the calls before the first one,
+ * and each later one after so many times the calls since the last. */
+#define SECOND 64u
 #define LONGER 4u
 #define LONGEST (1u << 20)
 
@@ -30,11 +30,11 @@ static int drawn(uint64_t pair)
     return x >> 40 & 1;
 }
 
-int sw_trial_call(sw_trial_t *t, bool *timed)
+int sw_trial_call(sw_trial_t *t, uint64_t first, bool *timed)
 {
     if (!t->begins) {
-        t->begins = FIRST;
-        t->pause = PAUSE;
+        t->begins = sw_max(first, 1);
+        t->pause = SECOND * t->begins;
         t->side = SW_SIDE_OURS;
     }
     *timed = in_trial(t);

@@ -33,10 +33,10 @@ typedef struct {
 
 /* All is 0 at first. Before each call: is it time to settle, with the latest
  * stamps of all ranks? Then which side the call is for, and whether it is to be
- * timed. */
+ * timed. The first trial begins after `first` calls, at least one. */
 SW_API bool sw_trial_is_due(const sw_trial_t *t);
 SW_API void sw_trial_settle(sw_trial_t *t, const sw_stamps_t *latest);
-SW_API int sw_trial_call(sw_trial_t *t, bool *timed);
+SW_API int sw_trial_call(sw_trial_t *t, uint64_t first, bool *timed);
 /* That call began and ended then. */
 SW_API void sw_trial_took(sw_trial_t *t, int side, uint64_t began,
                           uint64_t ended);

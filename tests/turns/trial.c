@@ -34,7 +34,7 @@ static int run(const world_t *w, long *host)
             MUST(sw_trial_is_due(&t[r]) == due);
             if (due)
                 sw_trial_settle(&t[r], &latest);
-            int own = sw_trial_call(&t[r], &timed);
+            int own = sw_trial_call(&t[r], 64, &timed);
             MUST(r == 0 || own == side);
             side = own;
         }

@@ -37,7 +37,7 @@
     X(LOST, "a member has died, or the communicator was revoked") \
     X(ENDS, "the communicator, or MPI, is ending")                \
     X(UNMET, "before the members' first blocking collective")     \
-    X(TRIAL, "faster so, by --guard")                             \
+    X(TRIAL, "tried, or faster there: --guard")                   \
     X(HELPER, "a member's system gives no thread for its helper") \
     X(ARGUMENTS, "arguments for the host to judge")
 
@@ -85,7 +85,7 @@ typedef struct sw_comm {
     _Atomic bool device; /* a buffer of ours was a device's */
     uint64_t review;     /* the step of the next question */
     /* Of coll/trials.h: calls until it has trials, and these. */
-    int guarded;
+    uint64_t guarded;
     struct sw_trials *trials;
     /* Point to point; see mpi/p2p/near.h and context_id.c. */
     uint64_t context_id;   /* 0: messages go through the host alone */

@@ -4,38 +4,53 @@
 #include "trials.h"
 
 #include "mpi/base/guard.h"
+#include "mpi/base/reach.h"
 #include "node/os/os.h"
 
 #include <stdlib.h>
 
-/* A communicator gets trials with this call: many have a few calls only. */
-#define FIRST 32
+/* So many collectives and sizes of a communicator have trials: those that come
+ * first. Each takes some 300 bytes. */
+enum { CLASSES = 16 };
 
-/* By bytes: none, 1, up to 4, up to 16 ... */
-enum { SIZES = 16 };
+struct sw_trials {
+    int used;
+    int key[CLASSES];
+    sw_trial_t of[CLASSES];
+};
 
-typedef struct sw_trials {
-    sw_trial_t of[SW_COLL_COUNT][SIZES];
-} sw_trials_t;
-
-static int size_of(size_t bytes)
+/* Of a collective and its bytes: 0, 1 to 3, 4 to 15, 16 to 63 ... */
+static int key_of(const sw_coll_call_t *k)
 {
-    int bits = bytes ? 64 - __builtin_clzll(bytes) : 0;
-    return bits / 2 < SIZES ? (bits + 1) / 2 : SIZES - 1;
+    int bits = k->bytes ? 64 - __builtin_clzll(k->bytes) : 0;
+    return k->id * 64 + (bits + 1) / 2;
 }
 
-/* All members have room, or no trials. */
-static sw_trials_t *make(sw_comm_t *c)
+/* All members have room, or there are no trials. Nor are there any where a
+ * device may hold buffers: not every host can read them. */
+static struct sw_trials *make(sw_comm_t *c)
 {
     SW_INSIDE;
-    c->trials = calloc(1, sizeof *c->trials);
-    int mine = c->trials != NULL, all = 0;
+    struct sw_trials *made = calloc(1, sizeof *made);
+    int mine = made && !sw_device_possible(), all = 0;
     host.Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, c->handle);
     if (!all) {
-        free(c->trials);
-        c->trials = NULL;
+        free(made);
+        made = NULL;
     }
-    return c->trials;
+    return made;
+}
+
+static sw_trial_t *find(struct sw_trials *t, int key)
+{
+    int i = 0;
+    while (i < t->used && t->key[i] != key)
+        i++;
+    if (i == CLASSES)
+        return NULL;
+    if (i == t->used)
+        t->key[t->used++] = key;
+    return &t->of[i];
 }
 
 static void settle(sw_comm_t *c, sw_trial_t *t)
@@ -52,15 +67,17 @@ bool sw_trials_host(sw_coll_call_t *k)
     sw_comm_t *c = k->c;
     if (c->apart || sw_collective_is_near(k->id))
         return false;
-    if (c->guarded < FIRST && ++c->guarded == FIRST)
-        make(c);
-    if (!c->trials)
+    /* Many communicators have a few calls only. */
+    uint64_t first = (uint64_t)sw_settings.guard_first;
+    if (c->guarded <= first / 2 && c->guarded++ == first / 2)
+        c->trials = make(c);
+    sw_trial_t *t = c->trials ? find(c->trials, key_of(k)) : NULL;
+    if (!t)
         return false;
-    sw_trial_t *t = &c->trials->of[k->id][size_of(k->bytes)];
     bool timed = false;
     if (sw_trial_is_due(t))
         settle(c, t);
-    int side = sw_trial_call(t, &timed);
+    int side = sw_trial_call(t, first, &timed);
     k->side = side;
     if (timed) {
         k->trial = t;
