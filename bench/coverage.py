@@ -5,8 +5,9 @@
 
 Both sides of each run are the MPI alone, so the gain is 0. With --delay, one
 side takes so many millionths longer, and the gain is that loss. The script
-prints each run's interval. At the end it prints how many held the truth, the
-mean half width, and the chance of so few or so many if 95 of 100 should.
+prints each run's interval. At the end it prints how many held the truth, and
+the mean half width. It gives the chance of so few, and of so many, if 95 of 100
+should hold it.
 
 The launcher is mpirun, or $MPIEXEC.
 """

@@ -3,8 +3,8 @@
  */
 #include "trial.h"
 
-/* The second trial comes after so many times the calls before the first one,
- * and each later one after so many times the calls since the last. */
+/* Calls between the first two trials, for each before the first. From then on
+ * each such pause is so many times as long as the last one. */
 #define SECOND 64u
 #define LONGER 4u
 #define LONGEST (1u << 20)

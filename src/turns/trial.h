@@ -32,8 +32,8 @@ typedef struct {
 } sw_trial_t;
 
 /* All is 0 at first. Before each call: is it time to settle, with the latest
- * stamps of all ranks? Then which side the call is for, and whether it is to be
- * timed. The first trial begins after `first` calls, at least one. */
+ * stamps of all ranks? Then which side serves the call, and whether the ranks
+ * time it. The first trial begins after `first` calls, at least one. */
 SW_API bool sw_trial_is_due(const sw_trial_t *t);
 SW_API void sw_trial_settle(sw_trial_t *t, const sw_stamps_t *latest);
 SW_API int sw_trial_call(sw_trial_t *t, uint64_t first, bool *timed);

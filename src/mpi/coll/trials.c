@@ -32,7 +32,7 @@ static struct sw_trials *make(sw_comm_t *c)
 {
     SW_INSIDE;
     struct sw_trials *made = calloc(1, sizeof *made);
-    int mine = made && !sw_device_possible(), all = 0;
+    int mine = made && !(sw_device_possible() && sw_device_present()), all = 0;
     host.Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, c->handle);
     if (!all) {
         free(made);
