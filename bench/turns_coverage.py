@@ -1,7 +1,7 @@
 """How often the interval of a run in turns holds the truth (docs/study.md).
 
-    .venv/bin/python bench/coverage.py [--runs N] [--delay PPM] [--json OUT]
-                                       -n RANKS PROGRAM [ARGUMENT ...]
+    .venv/bin/python bench/turns_coverage.py [--runs N] [--delay PPM]
+        [--json OUT] -n RANKS PROGRAM [ARGUMENT ...]
 
 Both sides of each run are the MPI alone, so the gain is 0. With --delay, one
 side takes so many millionths longer, and the gain is that loss. The script
@@ -36,18 +36,21 @@ def options():
     return p.parse_args()
 
 
-def one(args, path):
-    """The estimate.Gain of a run, and its seconds."""
+def launch(args):
+    return [os.environ.get("MPIEXEC", "mpirun"), "-n", str(args.n)]
+
+
+def one(args, path, settings):
+    """The estimate.Gain of a run in turns, its seconds, and its pairs."""
     path.unlink(missing_ok=True)
-    env = {**os.environ, "STRAIGHTWAY_TURNS": str(path),
-           "STRAIGHTWAY_TURNS_SAME": "on",
-           "STRAIGHTWAY_TURNS_DELAY": str(args.delay)}
-    subprocess.run([os.environ.get("MPIEXEC", "mpirun"), "-n", str(args.n),
-                    COMMAND, "run", *args.program], env=env, check=True,
-                   stdout=subprocess.DEVNULL)
+    env = {**os.environ, **settings, "STRAIGHTWAY_TURNS": str(path)}
+    subprocess.run([*launch(args), COMMAND, "run", *args.program], env=env,
+                   check=True, stdout=subprocess.DEVNULL)
     run = turns.load(str(path))
-    return (estimate.whole([pair.sides() for pair in run.pairs]),
-            (run.ended - run.began) / 1e9, len(run.pairs))
+    gain = estimate.whole([pair.sides() for pair in run.pairs])
+    if gain is None:
+        sys.exit(f"{len(run.pairs)} pairs tell nothing: make the run longer")
+    return gain, (run.ended - run.began) / 1e9, len(run.pairs)
 
 
 def chance(held, runs, share=0.95):
@@ -60,10 +63,13 @@ def chance(held, runs, share=0.95):
 def main():
     args = options()
     truth, found = -args.delay / 1e6, []
+    settings = {"STRAIGHTWAY_TURNS_SAME": "on",
+                "STRAIGHTWAY_TURNS_DELAY": str(args.delay)}
     with tempfile.TemporaryDirectory() as folder:
         for i in range(args.runs):
-            gain, seconds, pairs = one(args, pathlib.Path(folder) / "turns")
-            holds = gain is not None and gain.low <= truth <= gain.high
+            gain, seconds, pairs = one(
+                args, pathlib.Path(folder) / "turns", settings)
+            holds = gain.low <= truth <= gain.high
             found.append({"gain": gain.gain, "low": gain.low,
                           "high": gain.high, "seconds": seconds,
                           "pairs": pairs, "holds": holds})
