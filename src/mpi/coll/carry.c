@@ -155,17 +155,11 @@ static int verdict(const sw_coll_call_t *k)
 
 bool sw_call_carry_out(sw_coll_call_t *k, bool right, int *rc)
 {
-    if (sw_unlikely(sw_settings.guard) && right && sw_trials_host(k)) {
-        k->reason = SW_REASON_TRIAL;
-        sw_count_declined(k);
-        if (sw_unlikely(k->room.at != NULL))
-            sw_scratch_end(&k->room);
-        return false;
-    }
-    bool ours = sw_likely(right) && (k->id == SW_COLL_BARRIER       ? arrive(k)
-                                     : sw_collective_reduces(k->id) ? fold(k)
-                                     : sw_collective_is_near(k->id) ? meet(k)
-                                                                    : move(k));
+    bool ours = sw_likely(right) && !sw_trials_host(k) &&
+                (k->id == SW_COLL_BARRIER       ? arrive(k)
+                 : sw_collective_reduces(k->id) ? fold(k)
+                 : sw_collective_is_near(k->id) ? meet(k)
+                                                : move(k));
     bool raised = !ours && k->result != MPI_SUCCESS;
     *rc = sw_likely(ours) ? verdict(k) : k->result;
     if (sw_unlikely(!ours))

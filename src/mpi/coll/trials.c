@@ -62,7 +62,7 @@ static void settle(sw_comm_t *c, sw_trial_t *t)
     sw_trial_settle(t, &latest);
 }
 
-bool sw_trials_host(sw_coll_call_t *k)
+bool sw_trials_host_guarded(sw_coll_call_t *k)
 {
     sw_comm_t *c = k->c;
     if (c->apart || sw_collective_is_near(k->id))
@@ -83,7 +83,10 @@ bool sw_trials_host(sw_coll_call_t *k)
         k->trial = t;
         k->began = sw_os_now();
     }
-    return side == SW_SIDE_HOST;
+    if (side == SW_SIDE_OURS)
+        return false;
+    k->reason = SW_REASON_TRIAL;
+    return true;
 }
 
 void sw_trials_ended(sw_coll_call_t *k)

@@ -14,6 +14,10 @@
 #include "call.h"
 
 /* A call whose arguments are right begins: does the host serve it? */
-bool sw_trials_host(sw_coll_call_t *k);
+bool sw_trials_host_guarded(sw_coll_call_t *k);
+static inline bool sw_trials_host(sw_coll_call_t *k)
+{
+    return sw_unlikely(sw_settings.guard) && sw_trials_host_guarded(k);
+}
 
 #endif
