@@ -19,19 +19,20 @@ RUNS = 3                # of each side, where turns cannot tell
 class Study:
     """Profile a program, predict what Straightway gains, and measure it.
 
-    The study runs the program once in virtual time. From benchmarks of single
-    operations it predicts the gain, and the most that a program could gain.
-    Then the program runs once more, and Straightway goes off and on in turns.
-    That tells the gain with an interval. Where turns cannot tell, the program
-    runs several times alone and with Straightway, as with --runs. The
-    prediction stands beside the measured gain, on the terminal and in one HTML
-    file with the profile:
+    The study runs the program once in virtual time. Then the program runs once
+    more, and Straightway goes off and on in turns. That tells the gain with an
+    interval. Where turns cannot tell, the program runs several times alone and
+    with Straightway, as with --runs. From benchmarks of the operations that the
+    program calls, the study predicts the gain, and the most that the program
+    could gain. The prediction stands beside the measured gain, on the terminal
+    and in one HTML file with the profile:
 
       straightway study -n 2 ./app
       straightway study -n 8 --runs 5 --html app.html python app.py
 
     The command starts the launcher itself. The first study under an MPI
-    measures this machine for some minutes, and keeps the result.
+    measures the operations of the program on this machine, for a minute or
+    more, and keeps the result.
     """
 
     name = "study"
@@ -70,7 +71,6 @@ class Study:
                 prefix="straightway-") as folder:
             models = supposed.Models(["measured"], job, options.ranks,
                                      options.recalibrate, step)
-            models.calibration()
             runner = runs.Runner(job, folder)
             made = study.Study(runner, models, options.ranks,
                                options.runs or RUNS, step, _in_turns(options))

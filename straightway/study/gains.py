@@ -1,7 +1,7 @@
 """The figures of a run in turns: its gain, what Straightway costs once, and
 whether the turns can tell.
 
-    found = section(run, profile, bound)
+    found = section(run, profile)
     if found["why"]: ...        # the turns cannot tell, in a sentence
 
 `run` is a turns.Run. Gains are parts of the host's time, for the slowest rank
@@ -90,9 +90,9 @@ def _messages(run, p):
         else "none"
 
 
-def section(run, p, bound):
-    """`p`: the run's Profile; `bound`: the most that free communication gains,
-    or None."""
+def section(run, p):
+    """`p`: the run's Profile. The `bound`, which is the most that free
+    communication gains, comes from the prediction."""
     pairs = [one.sides() for one in run.pairs]
     whole, typical = estimate.whole(pairs), estimate.typical(pairs)
     return {
@@ -104,7 +104,7 @@ def section(run, p, bound):
         "differ": bool(whole and estimate.differ(whole, typical)),
         "ranks": [_gain(estimate.whole([one.sides(rank) for one in run.pairs]))
                   for rank in range(run.ranks)] if whole else [],
-        "bound": bound, **_once(run, whole), "longer": _longer(run, whole),
+        "bound": None, **_once(run, whole), "longer": _longer(run, whole),
         "pairs": len(run.pairs), "unused": run.unused, "period": run.period,
         "periods": run.periods, "loose": run.loose, "same": run.same,
         "switches": run.switches, "switching_s": run.switching / 1e9,

@@ -7,13 +7,14 @@ from straightway.machine import hardware
 from straightway.study import (figures, gains, placement, sentences, shared,
                                turns)
 from straightway.study.figures import speed_up
-from straightway.whatif import experiments, forecast
+from straightway.whatif import experiments, forecast, needs, supposed
 
 SCHEMA = "straightway-study/1"
 # Whether the program runs in turns: never; first, and then by separate runs
 # where the turns cannot tell; or only so.
 IN_TURNS = ("never", "first", "only")
 OURS = "measured-straightway"
+SCOUT = "node"          # the model of the run that records the operations
 TITLES = {"host": "alone", "ours": "with Straightway"}
 LEFT = "with Straightway, nonblocking collectives by the MPI"
 OFFLOAD = "offload=all:straightway"     # these alone, with Straightway
@@ -60,7 +61,7 @@ class Study:
             order.reverse()
         return found
 
-    def _turn(self, bound):
+    def _turn(self):
         """The program in turns: (section, what it measured or None)."""
         self.step("the run in turns")
         path = self.runner.path("turns.json")
@@ -75,7 +76,7 @@ class Study:
                 "\n")[0].rstrip(".")
             return gains.failed(f"The run in turns told nothing: {first}."), \
                 None
-        found = gains.section(run, p, bound)
+        found = gains.section(run, p)
         if self.in_turns == "only" and found["gain"] is None:
             raise UserError(found["why"] + "\n  to measure by separate runs: "
                             "straightway study --runs 3", 1)
@@ -83,18 +84,6 @@ class Study:
             return found, None
         self.profile, self.runs = p, 0
         return found, gains.whole_run(run, found, ns)
-
-    def _both(self, made, found):
-        """(turns, measured, nonblocking) of the report."""
-        turned = measured = None
-        if self.in_turns != "never":
-            turned, measured = self._turn(figures.most(
-                found["bounds"]["communication"]))
-        if measured:
-            return turned, measured, None
-        samples = self._measure()
-        part = self._part(made, found, samples)
-        return turned, figures.side_by_side(samples), part
 
     def _part(self, made, found, measured):
         """The nonblocking collectives' part of the gain; None: the program has
@@ -120,10 +109,24 @@ class Study:
                          "speed_up": gained["speed_up"],
                          "apart": gained["apart"]}}
 
-    def _forecast(self):
+    def _record(self):
+        """(Outcome, operations) of the program in virtual time. That tells of
+        a deadlock before any run could hang. Its model is no matter: replays
+        have the measured ones."""
+        self.step(f"running {self.runner.job.title} in virtual time")
+        model = self.runner.path("model")
+        supposed.Models([SCOUT], None, self.ranks).write(model, self.ranks)
+        return self.runner.live(model, self.ranks)
+
+    def _forecast(self, recorded):
+        """Of replays of the `recorded` run, with the measured times of what the
+        program calls."""
+        self.models.wanted = needs.of(
+            {r.procedure for r in self.profile.records})
         ours = experiments.Experiment(
             [experiments.change("model", OURS)], TITLES["ours"])
-        plan = forecast.Plan(self.ranks, [ours], ["measured"], runs=0)
+        plan = forecast.Plan(self.ranks, [ours], ["measured"], runs=0,
+                             recorded=recorded)
         return forecast.Forecast(self.runner, self.models, plan, self.step)
 
     def _shared(self, measured):
@@ -133,9 +136,18 @@ class Study:
 
     def report(self):
         start = time.monotonic()
-        made = self._forecast()
+        turned = measured = part = None
+        recorded = self._record()
+        if self.in_turns != "never":
+            turned, measured = self._turn()
+        samples = None if measured else self._measure()
+        made = self._forecast(recorded)
         found = made.report()
-        turned, measured, part = self._both(made, found)
+        if turned and turned["epochs"]:
+            turned["bound"] = figures.most(found["bounds"]["communication"])
+        if samples:
+            part = self._part(made, found, samples)
+            measured = figures.side_by_side(samples)
         ours = found["experiments"][0]
         report = {
             "schema": SCHEMA, "machine": hardware.describe(),

@@ -40,6 +40,8 @@ class Plan:
     flops: str = None           # of that file, if it is SMPI's: flop/s
     file_order: bool = False    # ... if it is GOAL's: as it is written
     baseline: object = None     # an Experiment: changes of the baseline itself
+    recorded: tuple = None      # (Outcome, operations) of a run in virtual
+    #                             time: replayed for the baseline, too
 
 
 class Forecast:
@@ -49,7 +51,8 @@ class Forecast:
     def __init__(self, runner, supposed, plan, step=lambda text: None):
         self.runner, self.supposed, self.plan = runner, supposed, plan
         self.step, self.notes, self.profile = step, [], None
-        self.recorded = None    # the operations of the last run
+        self.recorded = plan.recorded and plan.recorded[1]
+        #                         the operations of the last run
         self._ops = None
 
     # One number of ranks --------------------------------------------------
@@ -87,6 +90,14 @@ class Forecast:
                 self._models(self.plan.ranks, wanted), ops)
             return baseline, found
         models = self._models(ranks, wanted)
+        if self.plan.recorded:
+            run, ops = self.plan.recorded
+            self.step(f"replaying {units.plural(len(models), 'experiment')}")
+            baseline, *found = self.runner.replay(models, ops)
+            # That run has decided which messages its wildcards took.
+            return dataclasses.replace(baseline, **{
+                name: getattr(run, name) for name in (
+                    "wildcards", "undecided", "disordered", "forced")}), found
         self.step(f"running {self.runner.job.title} in virtual time on "
                   f"{units.plural(ranks, 'rank')}")
         baseline, ops = self.runner.live(models[0], ranks)

@@ -13,9 +13,9 @@ A program that is known needs only the times of the calls that it makes: a
 calibration has the `parts` that were wanted (PARTS), and a later one that wants
 more measures all of them anew.
 
-All this is for as many ranks as there are cores. More ranks would measure the sharing of
-cores, not communication. Tables hold for communicators up to that size; larger
-ones use formulas over messages (src/vtime/model/plan.c).
+All this is for as many ranks as there are cores. More ranks would measure the
+sharing of cores, not communication. Tables hold for communicators up to that
+size; larger ones use formulas over messages (src/vtime/model/plan.c).
 
 A call right after another finds the library and the data in the caches; a call
 after computation does not. So the calibration measures everything three times:

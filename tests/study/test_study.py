@@ -9,12 +9,13 @@ import pytest
 import straightway
 from harness import captures
 from harness import whatif_standin as standin
+from harness.calibrations import calibration
 from straightway import profile, study
 from straightway.commands import study as command
 from straightway.errors import UserError
 from straightway.machine import hardware as machine
 from straightway.study import figures, shared
-from straightway.whatif import placements
+from straightway.whatif import measured, needs, placements
 from straightway.whatif import runs as whatif
 from test_whatif_command import SCHEMA as FORECAST
 
@@ -78,8 +79,19 @@ def test_both_sides_run_in_turns_and_each_is_first_as_often(monkeypatch, run,
 def test_the_program_runs_in_virtual_time_once(run, runner):
     report_of(run, "-n", "2", "./app")
     # And first: it tells a deadlock, in which a normal run would hang.
-    assert runner.made[0].asked == [("live", 2), ("replay", 3)] + \
-        [("measured", 2)] * 6
+    assert runner.made[0].asked == [("live", 2)] + [("measured", 2)] * 6 + \
+        [("replay", 4)]
+
+
+def test_the_model_has_what_the_program_calls(monkeypatch, run, runner):
+    """The measured runs come before, and tell which operations."""
+    wanted = []
+    monkeypatch.setattr(measured, "load", lambda *given: (
+        wanted.append(given[-1]), calibration())[1])
+    report_of(run, "-n", "2", "./app")
+    assert wanted == [needs.of(
+        {r.procedure for r in runner.made[0].profile.records})]
+    assert wanted[0] < measured.PARTS
 
 
 def test_the_first_measured_run_is_without_straightway(monkeypatch, run,
