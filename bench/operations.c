@@ -8,6 +8,7 @@
 #include "operations.h"
 
 #include <dlfcn.h>
+#include <stdio.h>
 
 static sw_blocks_t *const b = &sw_blocks;
 
@@ -107,6 +108,14 @@ bool sw_operations_persist(void)
     return PERSISTENT && dlsym(RTLD_DEFAULT, "MPI_Allreduce_init") != NULL;
 }
 
+/* Does the plan name this cell, if it names any? */
+static bool is_wanted(const char *name, size_t size)
+{
+    char cell[64];
+    snprintf(cell, sizeof cell, "%s/%zu", name, size);
+    return !sw_run.plan->cells || sw_chosen(sw_run.plan->cells, cell);
+}
+
 bool sw_operations_measure(const char *chosen,
                            bool (*measure)(const sw_operation_t *operation,
                                            size_t size))
@@ -119,8 +128,11 @@ bool sw_operations_measure(const char *chosen,
             continue;
         int sizes = op->result == SW_NOTHING ? 1 : plan->size_count;
         for (int s = 0; s < sizes; s++) {
+            size_t size = op->result == SW_NOTHING ? 0 : plan->size[s];
+            if (!is_wanted(op->name, size))
+                continue;
             sw_blocks_lay(op->result, plan->size[s], plan->run);
-            right &= measure(op, op->result == SW_NOTHING ? 0 : plan->size[s]);
+            right &= measure(op, size);
             sw_blocks_clear();
         }
     }

@@ -6,6 +6,7 @@ import os
 import shlex
 import subprocess
 import tempfile
+import time
 
 from straightway import native
 from straightway.errors import UserError
@@ -57,21 +58,25 @@ class _Lines:
             yield json.loads(line)
 
 
-def follow(words, out, note=lambda line: None, **process_options):
+def follow(words, out, note=lambda line: None, until=None,
+           **process_options):
     """Run a command. Return the lines that it writes to `out`, and its exit
-    status. `note` gets each line as it comes."""
+    status. `note` gets each line as it comes. At the time `until`, on the
+    monotonic clock, the command is ended, and the status is None."""
     lines, events = _Lines(out), []
     # Poll rarely: the ranks may need every core.
     process = subprocess.Popen(words, stdin=subprocess.DEVNULL,
                                **process_options)
     try:
-        running = True
+        running, cut = True, False
         while running:
             try:
                 process.wait(0.5)
                 running = False
             except subprocess.TimeoutExpired:
-                pass
+                if until and not cut and time.monotonic() > until:
+                    cut = True
+                    process.terminate()
             for line in lines.read():
                 events.append(line)
                 note(line)
@@ -79,7 +84,7 @@ def follow(words, out, note=lambda line: None, **process_options):
         process.terminate()
         process.wait()
         raise
-    return events, process.returncode
+    return events, None if cut else process.returncode
 
 
 @contextlib.contextmanager
@@ -89,7 +94,7 @@ def unseen(total):
 
 
 def launch(host, ranks, launcher_args, arguments, cells=None, progress=unseen,
-           launcher=""):
+           launcher="", before=(), until=None):
     """Run the native benchmark. Return its lines, command and exit status.
     Rank 0 may run on another node: with `launcher` it writes to the working
     directory, which all nodes must have.
@@ -101,8 +106,8 @@ def launch(host, ranks, launcher_args, arguments, cells=None, progress=unseen,
             prefix="straightway-",
             dir=os.getcwd() if launcher else None) as folder:
         out = os.path.join(folder, "lines")
-        words = command(host, ranks, launcher_args, arguments, out,
-                        launcher=launcher)
+        words = command(host, ranks, launcher_args, arguments, out, before,
+                        launcher)
         with progress(cells) as step:
             def note(line):
                 nonlocal cells
@@ -110,6 +115,6 @@ def launch(host, ranks, launcher_args, arguments, cells=None, progress=unseen,
                     cells = line.get("cells", cells)
                     step(line["cell"], line["size"], cells)
 
-            events, status = follow(words, out, note)
+            events, status = follow(words, out, note, until)
     return {"events": events, "status": status, "command": words,
             "expected": cells}

@@ -154,10 +154,11 @@ static int verdict(const sw_coll_call_t *k)
 
 bool sw_call_carry_out(sw_coll_call_t *k, bool right, int *rc)
 {
-    bool ours = sw_likely(right) && (k->id == SW_COLL_BARRIER       ? arrive(k)
-                                     : sw_collective_reduces(k->id) ? fold(k)
-                                     : sw_collective_is_near(k->id) ? meet(k)
-                                                                    : move(k));
+    bool ours = sw_likely(right) && !sw_call_tuned_away(k) &&
+                (k->id == SW_COLL_BARRIER       ? arrive(k)
+                 : sw_collective_reduces(k->id) ? fold(k)
+                 : sw_collective_is_near(k->id) ? meet(k)
+                                                : move(k));
     bool raised = !ours && k->result != MPI_SUCCESS;
     *rc = sw_likely(ours) ? verdict(k) : k->result;
     if (sw_unlikely(!ours))
