@@ -129,7 +129,7 @@ bool sw_operations_measure(const char *chosen,
         int sizes = op->result == SW_NOTHING ? 1 : plan->size_count;
         for (int s = 0; s < sizes; s++) {
             size_t size = op->result == SW_NOTHING ? 0 : plan->size[s];
-            if (!is_wanted(op->name, size))
+            if (!is_wanted(op->name, size) || !sw_time_is_left())
                 continue;
             sw_blocks_lay(op->result, plan->size[s], plan->run);
             right &= measure(op, size);

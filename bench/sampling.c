@@ -155,6 +155,18 @@ static int calibrate(const sw_cell_t *cell, int way)
     }
 }
 
+bool sw_time_is_left(void)
+{
+    static double begun;
+    int left = 1;
+    if (sw_run.plan->within <= 0)
+        return true;
+    begun = begun > 0 ? begun : sw_now();
+    left = sw_now() - begun < sw_run.plan->within;
+    MPI_Bcast(&left, 1, MPI_INT, 0, sw_run.comm);
+    return left;
+}
+
 double sw_least_copy(double (*copies)(int calls))
 {
     double least = 0;

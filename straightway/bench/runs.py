@@ -6,7 +6,6 @@ import os
 import shlex
 import subprocess
 import tempfile
-import time
 
 from straightway import native
 from straightway.errors import UserError
@@ -58,25 +57,21 @@ class _Lines:
             yield json.loads(line)
 
 
-def follow(words, out, note=lambda line: None, until=None,
-           **process_options):
+def follow(words, out, note=lambda line: None, **process_options):
     """Run a command. Return the lines that it writes to `out`, and its exit
-    status. `note` gets each line as it comes. At the time `until`, on the
-    monotonic clock, the command is ended, and the status is None."""
+    status. `note` gets each line as it comes."""
     lines, events = _Lines(out), []
     # Poll rarely: the ranks may need every core.
     process = subprocess.Popen(words, stdin=subprocess.DEVNULL,
                                **process_options)
     try:
-        running, cut = True, False
+        running = True
         while running:
             try:
                 process.wait(0.5)
                 running = False
             except subprocess.TimeoutExpired:
-                if until and not cut and time.monotonic() > until:
-                    cut = True
-                    process.terminate()
+                pass
             for line in lines.read():
                 events.append(line)
                 note(line)
@@ -84,7 +79,7 @@ def follow(words, out, note=lambda line: None, until=None,
         process.terminate()
         process.wait()
         raise
-    return events, None if cut else process.returncode
+    return events, process.returncode
 
 
 @contextlib.contextmanager
@@ -94,7 +89,7 @@ def unseen(total):
 
 
 def launch(host, ranks, launcher_args, arguments, cells=None, progress=unseen,
-           launcher="", before=(), until=None):
+           launcher="", before=()):
     """Run the native benchmark. Return its lines, command and exit status.
     Rank 0 may run on another node: with `launcher` it writes to the working
     directory, which all nodes must have.
@@ -115,6 +110,6 @@ def launch(host, ranks, launcher_args, arguments, cells=None, progress=unseen,
                     cells = line.get("cells", cells)
                     step(line["cell"], line["size"], cells)
 
-            events, status = follow(words, out, note, until)
+            events, status = follow(words, out, note)
     return {"events": events, "status": status, "command": words,
             "expected": cells}

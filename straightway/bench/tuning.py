@@ -1,8 +1,8 @@
 """What a tune decides from its measurements: calls for the host, settings.
 
 A *score* is how many times as fast as the host's a call of ours is, in one
-pass over a cell. A cell that scores below DOUBTFUL is measured again. It is left
-to the host where it has lost in each pass, and in two at least.
+pass over a cell. A cell that scores below DOUBTFUL is measured again. It is
+left to the host where it has lost in each pass, and in two at least.
 """
 
 import dataclasses

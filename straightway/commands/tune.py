@@ -35,8 +35,8 @@ class Tune:
 
     It writes what it found to the file that straightway run reads:
     STRAIGHTWAY_WAYS, or straightway/ways in ~/.config. An entry is for one MPI,
-    one machine and one number of ranks on a node. Jobs with other numbers do not
-    go by it. Run it with the ranks and settings of your jobs, while nothing
+    one machine and one number of ranks on a node. Jobs with other numbers do
+    not go by it. Run it with the ranks and settings of your jobs, while nothing
     else runs:
 
       straightway tune -n 8
@@ -113,11 +113,10 @@ class _Job:
         each = min(MOST, max(LEAST, (seconds - STARTING) / max(1, cells)))
         run = runs.launch(
             self.host, self.ranks, self.options.launcher_args,
-            [*arguments, "--seconds", each, "--seed", self.seed], cells,
-            progress.bar,
+            [*arguments, "--seconds", each, "--seed", self.seed,
+             "--within", seconds], cells, progress.bar,
             before=["env", *(f"STRAIGHTWAY_{name}={value}" for name, value in
-                             {**self.environment, **dict(more)}.items())],
-            until=time.monotonic() + seconds + STARTING)
+                             {**self.environment, **dict(more)}.items())])
         lines = results.cell_lines(run)
         if run["status"]:
             raise UserError("the benchmark ended with status "
