@@ -49,9 +49,7 @@ def _lines(found, machine):
                "the built-in choices serve",
                f"rm {file}; straightway tune")
         return
-    for host in found:
-        if not host.served:
-            continue
+    for host in {host.title: host for host in found if host.served}.values():
         entries = sorted(_entries(text, host_name(host), machine))
         for ranks, about, rows in entries:
             yield (f"{host.title}, {ranks} ranks", OK, ", ".join(
@@ -59,7 +57,8 @@ def _lines(found, machine):
         if not entries:
             yield (host.title, NOTE, "nothing is tuned on this machine",
                    "a few calls may take longer than the MPI's own",
-                   f"straightway tune --mpi {host.kind} -n RANKS")
+                   f"straightway tune --mpi {host.launcher or host.kind} "
+                   "-n RANKS")
 
 
 def checks(found, probe):

@@ -21,7 +21,7 @@ def entry(host, ranks, lines):
     probe = COMMAND.resolve().parent.parent / \
         "lib" / "straightway" / "straightway-probe"
     machine = native.answer(probe, ["--services"])["machine"]
-    found, = hosts.find(host.mpirun)[:1]
+    found, = hosts.find(str(host.library))[:1]
     head = ways.near_head(tuned.host_name(found), ranks, machine)
     return "\n".join([head, *lines, ""])
 
