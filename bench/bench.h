@@ -36,7 +36,7 @@ typedef struct {
     /* of the collectives, nonblocking or not, these cells alone, as in
      * allreduce/8,barrier/0; NULL: all */
     const char *cells;
-    double within; /* seconds until no cell of them begins; 0: any time */
+    double within;        /* seconds for all cells of them; 0: any time */
     const char *onesided; /* or else one-sided ones: the same */
     const char *patterns; /* or else pingpong: the same */
     const char *kernels;  /* or else datatypes: the same */
