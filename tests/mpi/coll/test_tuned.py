@@ -132,3 +132,14 @@ def test_a_damaged_file_is_said_once(host, program, tmp_path, text, words):
     assert said.count(str(file)) == 1
     for row in found.values():
         assert "host 0" in row, said
+
+
+def test_a_setting_is_tuned_unless_it_is_given(host, program, tmp_path):
+    file = written(tmp_path, entry(host, 3, ["show_after 1000000000"]))
+    for env, shows in (({}, False), ({"STRAIGHTWAY_SHOW_AFTER": 0}, True),
+                       ({"STRAIGHTWAY_TUNED": "off"}, True)):
+        # Of the usual 32 bytes the program moves enough.
+        _, said = rows(host, program, {
+            "STRAIGHTWAY_WAYS": file, "STRAIGHTWAY_SHOW_AFTER": "", **env})
+        shown = int(re.search(r"shown to peers (\d+) KiB", said)[1])
+        assert bool(shown) == shows, (env, said)
