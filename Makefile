@@ -33,7 +33,7 @@ SOURCES := $(shell find src include bench cmake straightway packaging -type f \
 
 help:
 	@echo 'make demo       a real computation, on the MPI alone and with Straightway,'
-	@echo '                and a study of it: demo.study.html'
+	@echo '                and a study of it: demo.study.html, and the gain'
 	@echo 'make demo-nodes a solver over two test nodes, alone and with Straightway'
 	@echo 'make demo-place a halo exchange over two test nodes, placed badly, and as'
 	@echo '                straightway map says'

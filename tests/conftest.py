@@ -22,6 +22,7 @@ import tempfile
 
 import pytest
 
+from harness import browser as browsers
 from harness import hosts, shm, spread, turns
 from straightway import cli
 
@@ -196,3 +197,13 @@ def run(capsys):
         assert "Traceback" not in shown.err
         return status, shown.out, shown.err
     return call
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """A real browser, or the test is skipped."""
+    if not browsers.installed():
+        pytest.skip("there is no Chromium")
+    pytest.importorskip("websocket", reason="no websocket-client")
+    with browsers.Browser() as one:
+        yield one

@@ -65,11 +65,6 @@ static uint64_t length(const sw_plan_t *p, uint64_t now)
     return part > p->shortest ? part : p->shortest;
 }
 
-static int64_t to_meeting(uint64_t calls)
-{
-    return (int64_t)(calls < 1 ? 1 : calls < MOST_APART ? calls : MOST_APART);
-}
-
 /* The first epoch of a pair: whole periods. */
 static void begin_pair(sw_plan_t *p, uint64_t now)
 {
@@ -125,13 +120,17 @@ static void turn(sw_plan_t *p, sw_wish_t *w, uint64_t calls, uint64_t now)
     p->next.planned = calls;
 }
 
-/* Calls to the next look for a place where the epoch can end. */
-static uint64_t more(const sw_plan_t *p, bool ends, uint64_t calls)
+/* Calls to the next meeting of an epoch that has had so many, and that could
+ * not end (`kept`). */
+static int64_t to_meeting(const sw_plan_t *p, const sw_epoch_t *e, bool kept,
+                          uint64_t calls)
 {
-    if (ends)
-        return p->found && p->tries < PERIODS_MORE ? unit(p) : 1;
-    return calls < p->now.planned ? p->now.planned - calls
-                                  : unit(p) - calls % unit(p);
+    uint64_t left = unit(p) - calls % unit(p);
+    if (kept)
+        left = p->found && p->tries < PERIODS_MORE ? unit(p) : 1;
+    else if (calls < e->planned)
+        left = e->planned - calls;
+    return (int64_t)(left < MOST_APART ? left : MOST_APART);
 }
 
 sw_wish_t sw_plan_wish(sw_plan_t *p, uint64_t now)
@@ -142,8 +141,8 @@ sw_wish_t sw_plan_wish(sw_plan_t *p, uint64_t now)
         p->call_time = (double)(now - p->now.began) / (double)calls;
     (p->now.learns ? learn : turn)(p, &w, calls, now);
     w.side = w.ends ? p->next.side : p->now.side;
-    w.next = to_meeting(p->next.planned);
-    w.again = to_meeting(more(p, w.ends, calls));
+    w.next = to_meeting(p, &p->next, false, 0);
+    w.again = to_meeting(p, &p->now, w.ends, calls);
     return w;
 }
 

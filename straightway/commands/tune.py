@@ -107,7 +107,7 @@ class _Job:
         self.seed = choices.seed(options)
         self.machine = native.probe("--services")["machine"]
         self.description = hardware.describe()
-        self.environment = {"TUNED": "off"}
+        self.environment = {"TUNED": "off", "GUARD": "off"}
         self.start = None       # the line that the runs began with
         self.cut = 0            # cells for which the time was too short
         progress.start(self.host.title, self.ranks, "which calls win",

@@ -9,7 +9,11 @@ onesided) gives, for the MPI alone ("host") and with Straightway ("ours"):
     started       the parts of each nonblocking collective (started.py)
     onesided      the times of calls on windows (accesses.py)
 
-for as many ranks as there are cores. More ranks would measure the sharing of
+A program that is known needs only the times of the calls that it makes: a
+calibration has the `parts` that were wanted (PARTS), and a later one that wants
+more measures all of them anew.
+
+All this is for as many ranks as there are cores. More ranks would measure the sharing of
 cores, not communication. Tables hold for communicators up to that size; larger
 ones use formulas over messages (src/vtime/model/plan.c).
 
@@ -67,7 +71,7 @@ from straightway.whatif import accesses, started
 from straightway.whatif.models import layer
 from straightway.whatif.models.lines import INSIDE, Line, text
 
-SCHEMA = "straightway-measured/5"
+SCHEMA = "straightway-measured/6"
 NAMES = {"measured": "host", "measured-straightway": "ours"}
 WHO = ("host", "ours")
 
@@ -75,6 +79,9 @@ WHO = ("host", "ours")
 # most closely, at twice as many sizes.
 OPERATIONS = tuple(c.lower for c in OF_ALL)
 CLOSELY = ("bcast", "allreduce", "alltoall")
+# What a calibration may have beside messages and the barrier.
+NONBLOCKING, WINDOWS, GIVEN_BLOCKS = "nonblocking", "windows", "given"
+PARTS = frozenset((*OPERATIONS, NONBLOCKING, WINDOWS, GIVEN_BLOCKS))
 LARGEST = 4 << 20
 LIMIT = 300             # seconds of a benchmark that takes some
 LONGEST, LEAST = 900, 60    # of a calibration, and then of a benchmark's rest
@@ -141,7 +148,7 @@ def _whole(found):
             text(lines(found, who))
         datetime.datetime.fromisoformat(found["made"])
         return (len(found["states"]) == len(STATES) or found["cut"]) and \
-            bool(found["collectives"]["host"])
+            bool(found["collectives"]["host"] and found["parts"])
     except (KeyError, TypeError, ValueError, AttributeError, IndexError):
         return False
 
@@ -178,16 +185,20 @@ def rank_counts(ranks):
     return counts + [most]
 
 
-def load(host, ranks, recalibrate=False, note=lambda text: None):
-    """The calibration for a program of `ranks` on a host, made if there is
-    none, or on request. `note` gets the title of each long step."""
+def load(host, ranks, recalibrate=False, note=lambda text: None, wanted=PARTS):
+    """The calibration for a program of `ranks` on a host, with the `wanted`
+    parts at least, made if there is none, or on request. `note` gets the title
+    of each long step."""
     most = rank_counts(ranks)[-1]
     about = key(host, most)
     kept = _kept(about)
-    if kept and not recalibrate and not _can_be_better(kept):
+    if kept and not recalibrate and not _can_be_better(kept) and \
+            wanted <= set(kept["parts"]):
         return kept
-    found = calibrate(host, most, about, _parts_told(host, note))
-    if not is_busy(found) or not kept or is_busy(kept):
+    wanted = wanted | set(kept["parts"] if kept else ())
+    found = calibrate(host, most, about, _steps_told(host, note), wanted)
+    if not is_busy(found) or not kept or is_busy(kept) or \
+            wanted > set(kept["parts"]):
         _keep(found)
     return found
 
@@ -202,26 +213,27 @@ def _can_be_better(kept):
     return _had_company(kept) or age.total_seconds() > AGAIN
 
 
-def _parts_told(host, note):
-    """A function that tells which part of a calibration begins."""
-    began, parts = time.monotonic(), 4 + len(STATES)
+def _steps_told(host, note):
+    """A function that tells which step of a calibration begins."""
+    began = time.monotonic()
     count = itertools.count(1)
 
-    def part(name, others):
+    def step(name, others, steps):
         n, spent = next(count), time.monotonic() - began
-        note(f"measuring {host.title}, part {n} of {parts}: {name}"
-             + (" (some minutes, once)" if n == 1 else
+        note(f"measuring {host.title}, part {n} of {steps}: {name}"
+             + (" (a minute or more, once)" if n == 1 else
                 f" ({units.duration(1e9 * spent)} so far)")
              + (f"; other programs use {others:.1f} cores, which takes longer"
                 if others > BUSY else ""))
 
-    return part
+    return step
 
 
 def is_kept(host, ranks):
-    """Whether load() measures nothing."""
+    """Whether load() of all parts measures nothing."""
     kept = _kept(key(host, rank_counts(ranks)[-1]))
-    return kept is not None and not _can_be_better(kept)
+    return kept is not None and PARTS <= set(kept["parts"]) and \
+        not _can_be_better(kept)
 
 
 def bench(host, words, limit=None):
@@ -296,25 +308,27 @@ def _collectives(run, ranks, operations, sizes, computing=()):
         str(SECONDS), *computing])
 
 
-def _all_collectives(run, most, step=1, computing=()):
+def _all_collectives(run, most, wanted, step=1, computing=()):
     """{"host": times, "ours": times}, and the last report. Its sizes are `step`
     times as far apart as the warm ones."""
     found = {who: {} for who in WHO}
     for ranks in rank_counts(most):
         most_bytes = largest(ranks)
         for operations, factor in (
-                ([o for o in OPERATIONS if o not in CLOSELY], 4),
-                (CLOSELY, 2)):
+                ([o for o in OPERATIONS if o in wanted and o not in CLOSELY],
+                 4), ([o for o in CLOSELY if o in wanted], 2)):
+            if not operations:
+                continue
             report = _collectives(run, ranks, operations,
                                   steps(most_bytes, step * factor), computing)
             _times(report, found, ranks)
     return found, report
 
 
-def _started(run, most):
+def _started(run, most, operations):
     """The parts of nonblocking collectives, with as many ranks as fit."""
     report = _tried(run, [
-        "overlap", "-n", str(most), "--ops", ",".join(OPERATIONS), "--sizes",
+        "overlap", "-n", str(most), "--ops", ",".join(operations), "--sizes",
         ",".join(str(n) for n in started.SIZES if n <= largest(most)),
         "--seconds", str(started.SECONDS)])
     return started.tables(report or {"cells": []})
@@ -396,65 +410,75 @@ def split(size, trip, share):
     return [size, half, trip - 2 * half, share, half]
 
 
-def calibrate(host, most, about, part=lambda name, others: None):
+def calibrate(host, most, about, step=lambda name, others, steps: None,
+              wanted=PARTS):
     """Calibrate: a minute or two for each number of ranks, and more on a busy
-    machine, which LONGEST ends. `part` gets the name of each part as it begins,
-    and the cores that other programs use."""
+    machine, which LONGEST ends. `step` gets the name of each step as it begins,
+    the cores that other programs use, and how many steps there are. The barrier
+    stands for what makes communicators, so it is always there."""
     runs.check_parts(host)
+    wanted = wanted | {"barrier"}
+    operations = [o for o in OPERATIONS if o in wanted]
+    steps_of = 2 + len(STATES) + (NONBLOCKING in wanted) + (WINDOWS in wanted)
+    others = []
+
+    def begin(name):
+        others.append(hardware.others(LOOK))
+        step(name, others[-1], steps_of)
+
     ends = time.monotonic() + LONGEST
 
     def run(words, limit=LONGEST):
         left = ends - time.monotonic()
         return bench(host, words, max(LEAST, min(limit, left)))
 
-    others = [hardware.others(LOOK)]
-    part("collectives", others[-1])
-    collectives, report = _all_collectives(run, most)
-    others.append(hardware.others(LOOK))
-    part("messages", others[-1])
+    begin("collectives")
+    collectives, report = _all_collectives(run, most, wanted)
+    begin("messages")
     sizes = [0, 1, *steps(LARGEST, 2)]
     links = _links(_messages(run, "pingpong,stream", sizes))
-    given = _given(run)
-    others.append(hardware.others(LOOK))
-    part("nonblocking", others[-1])
-    parts = _started(run, most)
-    others.append(hardware.others(LOOK))
-    part("windows", others[-1])
-    onesided, fences = accesses.measure(functools.partial(_tried, run), most)
-    for who, times in fences.items():
-        if times and who in collectives:
-            collectives[who]["fence"] = times
+    given = _given(run) if GIVEN_BLOCKS in wanted else []
+    parts, onesided = {}, {who: {} for who in WHO}
+    if NONBLOCKING in wanted:
+        begin("nonblocking")
+        parts = _started(run, most, operations)
+    if WINDOWS in wanted:
+        begin("windows")
+        onesided, fences = accesses.measure(
+            functools.partial(_tried, run), most)
+        for who, times in fences.items():
+            if times and who in collectives:
+                collectives[who]["fence"] = times
     states = []
     for state in STATES:
         if time.monotonic() > ends:
             break
-        others.append(hardware.others(LOOK))
-        part("after computation", others[-1])
+        begin("after computation")
         try:
-            states.append(_after(run, most, links, *state))
+            states.append(_after(run, most, wanted, links, *state))
         except UserError:
             if time.monotonic() < ends:
                 raise
     others.append(hardware.others(LOOK))
     found = {
-        "key": about, "made": now(),
+        "key": about, "made": now(), "parts": sorted(wanted),
         "others": sum(others) / len(others), "cut": time.monotonic() > ends,
         "eager": EAGER.get(host.kind, 8192),
         "copy": _copy(report), "collectives": collectives,
         "links": links, "given": given, "started": parts, "onesided": onesided,
         "states": states}
     ours = bool(collectives["ours"])
-    for part in (found, *found["states"]):
+    for one in (found, *found["states"]):
         if not ours:
-            part["collectives"].pop("ours", None)
-            part["links"].pop("ours", None)
+            one["collectives"].pop("ours", None)
+            one["links"].pop("ours", None)
     return found
 
 
-def _after(run, most, links, swept, after, after_byte):
+def _after(run, most, wanted, links, swept, after, after_byte):
     """The times of calls and messages after computation."""
     computing = ["--computing", str(swept)]
-    collectives, _ = _all_collectives(run, most, 2, computing)
+    collectives, _ = _all_collectives(run, most, wanted, 2, computing)
     messages = _messages(run, "pingpong", [0, *steps(LARGEST, 4)], computing)
     return {"swept": swept, "after": after, "after_byte": after_byte,
             "collectives": collectives,

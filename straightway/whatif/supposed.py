@@ -45,6 +45,7 @@ class Models:
         mpi     the MPI's name, where it is known
         about   sentences on the measurements
         doubts  sentences on what makes them unreliable
+        wanted  of measured.PARTS, those that the program needs
     """
 
     def __init__(self, names, job, ranks, recalibrate=False,
@@ -52,6 +53,7 @@ class Models:
         self.names, self.job, self.ranks = names, job, ranks
         self.recalibrate, self.step = recalibrate, step
         self.mpi, self.about, self.doubts = None, [], []
+        self.wanted = measured.PARTS
         self.host, self._given_mpi = None, mpi or (job and job.mpi)
         self._calibration = self._nodes = None
         for name in names:
@@ -110,7 +112,7 @@ class Models:
         if not self._calibration:
             self._calibration = measured.load(
                 self.host, self.ranks, self.recalibrate,
-                functools.partial(self.step, long=True))
+                functools.partial(self.step, long=True), self.wanted)
             most = self._calibration["key"]["ranks"]
             self.doubts += measured.doubts(self._calibration)
             if self.ranks > most:

@@ -7,7 +7,7 @@ import zlib
 
 import pytest
 from harness import captures
-from straightway import profile
+from straightway import files, profile
 from straightway.capture import file as capture
 from straightway.errors import UserError
 
@@ -273,3 +273,15 @@ def test_append_that_fails_leaves_the_file(path, monkeypatch):
 def test_write_into_a_folder_that_is_not_there(tmp_path):
     with pytest.raises(UserError, match="No such file"):
         capture.write(tmp_path / "none" / "a.swcap", [])
+
+
+@pytest.mark.parametrize("name", ["fifo", "link"])
+def test_no_file_takes_the_place_of_a_device(tmp_path, name):
+    os.mkfifo(tmp_path / "fifo")
+    (tmp_path / "link").symlink_to(tmp_path / "fifo")
+    with pytest.raises(UserError, match="is no file"):
+        capture.write(tmp_path / name, [])
+    with pytest.raises(OSError, match="is no file"):
+        files.instead(tmp_path / name)
+    assert (tmp_path / "fifo").is_fifo() and (tmp_path / "link").is_symlink()
+    assert sorted(os.listdir(tmp_path)) == ["fifo", "link"]

@@ -10,6 +10,7 @@ import sys
 
 import pytest
 from harness import calibrations, hosts, jobs, nodes, programs
+from straightway.study import gains
 
 EXAMPLES = hosts.ROOT / "examples"
 DEEP = pytest.mark.deep
@@ -303,11 +304,13 @@ def test_demo_ends_in_the_study(host, tmp_path):
     env = calibrations.keep(host, tmp_path, host.environment(
         {"STRAIGHTWAY_COMMAND": hosts.COMMAND, "COLUMNS": 80}))
     page = tmp_path / "demo.study.html"
-    done = demo(host, "--small", "--steps", 10, "--repeats", 2, "--study",
-                page, COLUMNS=80, XDG_CACHE_HOME=env["XDG_CACHE_HOME"])
+    done = demo(host, "--small", "--steps", 10, "--study", page, COLUMNS=80,
+                XDG_CACHE_HOME=env["XDG_CACHE_HOME"])
     assert done.returncode == 0, done.stdout + done.stderr
     before, _, study = done.stdout.partition("The study:")
-    assert "Agreement" in before and "FAILED" not in before
+    assert "final field, all 2 runs:     the same bits" in before
+    assert "FAILED" not in before and "times as fast" not in before
+    assert done.stdout.count("The result:\n  ") == 1
     # What it is, what was predicted and measured, why, and what to do next.
     for told in ("taylor_green --n 32 --steps 10", "2 ranks",
                  "Prediction and measurement", "alone", "with Straightway",
@@ -319,6 +322,26 @@ def test_demo_ends_in_the_study(host, tmp_path):
         80, len(f"The whole study, for a browser: {page}"))
     assert "<title>taylor_green: Straightway study</title>" in \
         page.read_text()
+
+
+@pytest.mark.parametrize("gain, low, high, said", [
+    (39, 30, 48, "Straightway makes this run 3.9 % shorter "
+     "(95 % interval: 3.0 % to 4.8 %)."),
+    (-20, -31, -9, "Straightway makes this run 2.0 % longer "
+     "(95 % interval: 0.9 % to 3.1 %)."),
+    (4, -10, 18, "The turns do not tell the two apart: the gain is "
+     "between −1.0 % and 1.8 %. A run of 120 s, 12.2 times as long, would "
+     "tell a gain of 0.40 %.")])
+def test_the_demo_says_its_result(monkeypatch, gain, low, high, said):
+    monkeypatch.syspath_prepend(EXAMPLES)
+    import demo as script
+    turned = {**gains.failed(None), "gain": gain / 1000, "low": low / 1000,
+              "high": high / 1000,
+              "apart": low * high > 0, "longer": {
+                  "gain": 0.004, "times": 12.25, "seconds": 120}}
+    assert script.result_of({
+        "measured": {"how": "turns"}, "turns": turned,
+        "predicted": {"speed_up": None}}) == said
 
 
 def test_demo_says_what_is_missing(host):

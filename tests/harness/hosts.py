@@ -49,11 +49,15 @@ def showing():
 
 def in_turns():
     """With TESTS_IN_TURNS the sides take turns in each job (mpi/turns), as
-    often as they can: no test may see a difference."""
-    if not os.environ.get("TESTS_IN_TURNS"):
-        return {}
-    return {"STRAIGHTWAY_TURNS": f"{tempfile.gettempdir()}/in-turns.json",
-            "STRAIGHTWAY_TURNS_EPOCH": "0"}
+    often as they can, and with TESTS_GUARD in each collective (--guard): no
+    test may see a difference."""
+    env = {}
+    if os.environ.get("TESTS_IN_TURNS"):
+        env.update(STRAIGHTWAY_TURNS_EPOCH="0",
+                   STRAIGHTWAY_TURNS=f"{tempfile.gettempdir()}/in-turns.json")
+    if os.environ.get("TESTS_GUARD"):
+        env.update(STRAIGHTWAY_GUARD="on", STRAIGHTWAY_GUARD_FIRST="1")
+    return env
 
 
 class Host:

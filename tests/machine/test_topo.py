@@ -8,7 +8,6 @@ import xml.etree.ElementTree
 import jsonschema
 import pytest
 import straightway
-from harness import browser as browsers
 from harness import machines, patience
 from harness import nodes as test_nodes
 from harness.hosts import COMMAND
@@ -280,15 +279,6 @@ def test_alike_figures_are_light():
         assert max(colours(50, 60)) <= heat.ALIKE + 1
         assert colours(50, 60, 190) == [0, colours(50, 60, 190)[1],
                                         heat.STEPS - 1]
-
-
-@pytest.fixture(scope="module")
-def browser():
-    if not browsers.installed():
-        pytest.skip("there is no Chromium")
-    pytest.importorskip("websocket", reason="no websocket-client")
-    with browsers.Browser() as one:
-        yield one
 
 
 @pytest.mark.parametrize("width", [400, 1280])

@@ -35,15 +35,6 @@ def pages(tmp_path_factory):
     return found
 
 
-@pytest.fixture(scope="module")
-def browser():
-    if not browsers.installed():
-        pytest.skip("there is no Chromium")
-    pytest.importorskip("websocket", reason="no websocket-client")
-    with browsers.Browser() as one:
-        yield one
-
-
 def colours_of(page, *names):
     """The style sheet's colours as (red, green, blue)."""
     style = "getComputedStyle(document.documentElement)"

@@ -1,7 +1,6 @@
-"""What tests of the study need: runs without a machine, and a browser."""
+"""What tests of the study need: runs without a machine."""
 
 import pytest
-from harness import browser as browsers
 from harness import captures
 from harness import whatif_standin as standin
 from harness.calibrations import calibration
@@ -36,12 +35,3 @@ def runner(monkeypatch, tmp_path):
     monkeypatch.setattr(measured, "load", lambda *_: calibration())
     monkeypatch.setattr(machine, "cores", lambda: 2)
     return new
-
-
-@pytest.fixture(scope="module")
-def browser():
-    if not browsers.installed():
-        pytest.skip("there is no Chromium")
-    pytest.importorskip("websocket", reason="no websocket-client")
-    with browsers.Browser() as one:
-        yield one

@@ -9,7 +9,6 @@ import sys
 import jsonschema
 import pytest
 import straightway
-from harness import browser as browsers
 from harness import calibrations, jobs, programs
 from harness.hosts import COMMAND
 from straightway import native
@@ -107,27 +106,23 @@ def test_what_no_model_knows_stands_beside_the_prediction(study, host, what,
     assert words in " ".join(done.stdout.split())
 
 
-def test_its_page_is_drawn(study):
-    if not browsers.installed():
-        pytest.skip("there is no Chromium")
-    pytest.importorskip("websocket", reason="no websocket-client")
+def test_its_page_is_drawn(study, browser):
     assert study("-n", "2", "--runs", "1", "./app").returncode == 0
     page = study.here / "app.2.study.html"
     assert page.stat().st_size < 3 << 20
-    with browsers.Browser() as browser:
-        for width, dark in ((1280, False), (400, True)):
-            shown = browser.open(page, width=width, dark=dark)
-            assert not shown.complaints
-            assert shown.evaluate(
-                "document.documentElement.scrollWidth") <= width
-            widths = shown.evaluate(
-                "[...document.querySelectorAll('#table-gain .bar i')]"
-                ".map(e => e.getBoundingClientRect().width)")
-            assert len(widths) == 4 and min(widths) > 0
-            # Its main source, with the operation that takes longest first.
-            assert shown.evaluate("document.querySelector("
-                                  "'#table-operations tbody td').innerText") \
-                in ("MPI_Alltoall", "MPI_Allreduce")
+    for width, dark in ((1280, False), (400, True)):
+        shown = browser.open(page, width=width, dark=dark)
+        assert not shown.complaints
+        assert shown.evaluate(
+            "document.documentElement.scrollWidth") <= width
+        widths = shown.evaluate(
+            "[...document.querySelectorAll('#table-gain .bar i')]"
+            ".map(e => e.getBoundingClientRect().width)")
+        assert len(widths) == 4 and min(widths) > 0
+        # Its main source, with the operation that takes longest first.
+        assert shown.evaluate("document.querySelector("
+                              "'#table-operations tbody td').innerText") \
+            in ("MPI_Alltoall", "MPI_Allreduce")
 
 
 @pytest.mark.parametrize("word, told", [

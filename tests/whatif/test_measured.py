@@ -117,11 +117,30 @@ def test_calibrations_are_made_once(bench):
         f"part {n} of 6: {name}" for n, name in enumerate(
             ("collectives ", "messages ", "nonblocking ", "windows ",
              "after computation ", "after computation "), 1)]
-    assert "(some minutes, once)" in said[0] and "so far" in said[1]
+    assert "(a minute or more, once)" in said[0] and "so far" in said[1]
     assert measured.load(HOST, 2, note=said.append) == one
     assert len(bench.asked) == BENCHES and len(said) == 6
     measured.load(HOST, 2, recalibrate=True)
     assert len(bench.asked) == 2 * BENCHES
+
+
+def test_a_known_program_needs_the_times_of_its_calls_alone(bench):
+    """A later program that needs more has all of them measured anew."""
+    one = measured.load(HOST, 2, wanted=frozenset({"alltoall"}))
+    assert set(one["parts"]) == {"alltoall", "barrier"}
+    assert set(one["collectives"]["host"]) == {"alltoall", "barrier"}
+    assert one["started"] == {} and one["given"] == []
+    assert not {"overlap", "onesided"} & {words[0] for words in bench.asked}
+    assert "table alltoall" in "\n".join(lines_of(one, "ours"))
+    asked = len(bench.asked)
+    assert measured.load(HOST, 2, wanted=frozenset({"barrier"})) == one
+    assert len(bench.asked) == asked and not measured.is_kept(HOST, 2)
+    more = measured.load(HOST, 2, wanted=frozenset({measured.NONBLOCKING}))
+    assert set(more["parts"]) == {"alltoall", "barrier", "nonblocking"}
+    words, = (words for words in bench.asked if words[0] == "overlap")
+    assert words[words.index("--ops") + 1] == "barrier,alltoall"
+    measured.load(HOST, 2)
+    assert measured.is_kept(HOST, 2)
 
 
 LOOKS = 5 + len(measured.STATES)

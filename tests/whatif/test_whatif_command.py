@@ -7,7 +7,6 @@ import pathlib
 import jsonschema
 import pytest
 import straightway
-from harness import browser as browsers
 from harness import whatif_standin as standin
 from harness.calibrations import calibration
 from straightway.errors import UserError
@@ -512,15 +511,6 @@ def test_a_sweep_fits_80_columns(run):
                          "--cpu-speed", "2", "./app")
     assert status == 0 and "By ranks" in out
     assert max(map(len, out.splitlines())) <= 80
-
-
-@pytest.fixture(scope="module")
-def browser():
-    if not browsers.installed():
-        pytest.skip("there is no Chromium")
-    pytest.importorskip("websocket", reason="no websocket-client")
-    with browsers.Browser() as one:
-        yield one
 
 
 @pytest.mark.parametrize("width, dark", [(1280, False), (390, True)])

@@ -106,8 +106,10 @@ void sw_comm_last(sw_comm_t *c)
         sw_slates_close(c->slates);
     if (c->team)
         sw_team_drop(c->team);
+    free(c->trials);
     c->slates = NULL;
     c->team = NULL;
+    c->trials = NULL;
     sw_tally_clear(&c->pairs);
     free_parts(c);
     sw_members_drop(c->members);

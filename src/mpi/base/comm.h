@@ -39,6 +39,7 @@
     X(ENDS, "the communicator, or MPI, is ending")                \
     X(TUNED, "faster so, by straightway tune")                    \
     X(UNMET, "before the members' first blocking collective")     \
+    X(TRIAL, "tried, or faster there: --guard")                   \
     X(HELPER, "a member's system gives no thread for its helper") \
     X(ARGUMENTS, "arguments for the host to judge")
 
@@ -87,6 +88,9 @@ typedef struct sw_comm {
     /* See reach.h. */
     _Atomic bool device; /* a buffer of ours was a device's */
     uint64_t review;     /* the step of the next question */
+    /* Of coll/trials.h: calls until it has trials, and these. */
+    uint64_t guarded;
+    struct sw_trials *trials;
     /* Point to point; see mpi/p2p/near.h and context_id.c. */
     uint64_t context_id;   /* 0: messages go through the host alone */
     int8_t near;           /* SW_NEAR_* */

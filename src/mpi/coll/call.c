@@ -82,6 +82,7 @@ sw_coll_call_t *sw_call_begin(sw_blocking_t *b, sw_collective_t id,
 {
     sw_coll_call_t *k = &b->call;
     k->id = id;
+    k->trial = NULL;
     k->form = SW_CALL_BLOCKING;
     k->comm = comm;
     k->c = serves(id, comm, &k->reason);

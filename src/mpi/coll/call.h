@@ -26,6 +26,7 @@
 #include "reduction.h"
 
 #include "coll/scratch.h"
+#include "turns/trial.h"
 #include "node/base/settings.h"
 #include "node/control.h"
 
@@ -51,6 +52,10 @@ typedef struct sw_coll_call {
     };
     int result;         /* what the procedure is to return */
     sw_reason_t reason; /* why the host serves */
+    /* of trials.h; trial is NULL where the call is not timed */
+    sw_trial_t *trial;
+    int side;
+    uint64_t began;
     /* of sw_blocking_t's bytes; of another call all */
     size_t used;
     sw_scratch_t room; /* what does not fit in there */
@@ -88,8 +93,11 @@ static inline bool sw_call_tuned_away(sw_coll_call_t *k)
 }
 
 /* A blocking call returns this, ours or the host's. */
-static inline int sw_call_ended(const sw_coll_call_t *k, int rc)
+void sw_trials_ended(sw_coll_call_t *k);
+static inline int sw_call_ended(sw_coll_call_t *k, int rc)
 {
+    if (sw_unlikely(sw_settings.guard) && k->trial)
+        sw_trials_ended(k);
     if (sw_unlikely(sw_turns_on))
         sw_turns_called(k->id, k->comm, rc);
     return rc;

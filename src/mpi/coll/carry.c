@@ -10,6 +10,7 @@
 
 #include "counted.h"
 #include "moving.h"
+#include "trials.h"
 #include "mpi/base/progress.h"
 #include "mpi/base/raise.h"
 #include "mpi/span/spans.h"
@@ -155,6 +156,7 @@ static int verdict(const sw_coll_call_t *k)
 bool sw_call_carry_out(sw_coll_call_t *k, bool right, int *rc)
 {
     bool ours = sw_likely(right) && !sw_call_tuned_away(k) &&
+                !sw_trials_host(k) &&
                 (k->id == SW_COLL_BARRIER       ? arrive(k)
                  : sw_collective_reduces(k->id) ? fold(k)
                  : sw_collective_is_near(k->id) ? meet(k)

@@ -4,6 +4,7 @@
 #include "log.h"
 
 #include "mpi/base/roster.h"
+#include "node/base/grow.h"
 #include "node/base/settings.h"
 #include "node/os/os.h"
 #include "profile/base/blob.h"
@@ -16,12 +17,13 @@
 /* Rows that travel at a time. */
 #define PIECE 256u
 
-bool sw_log_start(sw_log_t *log, bool first)
+bool sw_log_make_room(sw_log_t *log, bool first)
 {
-    log->count = 0;
-    log->times = calloc(SW_LOG_EPOCHS, sizeof *log->times);
-    log->epoch = first ? calloc(SW_LOG_EPOCHS, sizeof *log->epoch) : NULL;
-    return log->times && (log->epoch || !first);
+    if (log->count == log->room && sw_os_refused(SW_DOOR_HEAP))
+        return false;
+    return sw_grow(&log->times, log->count, &log->room, sizeof *log->times) &&
+           (!first || sw_grow(&log->epoch, log->count, &log->epoch_room,
+                              sizeof *log->epoch));
 }
 
 void sw_log_end(sw_log_t *log)

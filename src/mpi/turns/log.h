@@ -8,22 +8,19 @@
 #include "mpi/base/host.h"
 #include "turns/plan.h"
 
-/* More than a run of years has: their length grows with the run. */
-enum { SW_LOG_EPOCHS = 65536 };
-
 typedef struct {
     int64_t side, pair, flags;
     uint64_t began, calls; /* ns */
 } sw_log_epoch_t;
 
 typedef struct {
-    uint32_t count;
-    uint64_t *times;       /* [SW_LOG_EPOCHS], this rank's: ns */
-    sw_log_epoch_t *epoch; /* the same; rank 0's */
+    uint32_t count, room, epoch_room;
+    uint64_t *times;       /* this rank's: ns */
+    sw_log_epoch_t *epoch; /* rank 0's */
 } sw_log_t;
 
-/* False: no memory. */
-bool sw_log_start(sw_log_t *log, bool first);
+/* Makes room for one more epoch, on rank 0 for all of it. False: no memory. */
+bool sw_log_make_room(sw_log_t *log, bool first);
 void sw_log_end(sw_log_t *log);
 
 /* What else the file says. */

@@ -28,17 +28,18 @@ typedef struct {
     int64_t busy;                     /* our own matcher has work */
     int64_t unsure;                   /* messages may not be counted */
     int64_t threads;                  /* several call collectives */
+    int64_t full;                     /* no memory for one more epoch */
     sw_wish_t wish;                   /* rank 0's */
 } said_t;
-/* Where persistent requests stand at so many meetings, they stay. */
-#define PERSISTENT_TRIES 32
 
 enum { WORDS = sizeof(said_t) / sizeof(int64_t) };
+
+/* Where persistent requests stand at so many meetings, they stay. */
+#define PERSISTENT_TRIES 32
 
 static struct {
     MPI_Comm comm;        /* of all ranks, for the meetings */
     _Atomic bool others;  /* another thread calls collectives */
-    bool counted;         /* the latest call */
     uint64_t count, next; /* collectives so far; the next meeting's */
     int side;
     bool messages;   /* are ours now */
@@ -88,7 +89,8 @@ static said_t say(void)
                     .persistent = f->persistent,
                     .busy = !sw_near_is_still(),
                     .unsure = lost,
-                    .threads = atomic_load(&t.others)};
+                    .threads = atomic_load(&t.others),
+                    .full = !sw_log_make_room(&t.log, t.plan != NULL)};
 }
 
 static void log_epoch(const sw_wish_t *w, uint64_t arrived, uint64_t calls)
@@ -160,7 +162,9 @@ static void meet(void)
         MPI_SUCCESS)
         sum = mine; /* the host's error handler has had its say */
     bool ended = false;
-    if (sum.threads || t.log.count == SW_LOG_EPOCHS - 1)
+    if (sum.full && t.plan)
+        sw_say("no memory for more epochs: from here on all is Straightway's");
+    if (sum.threads || sum.full)
         end(sum.threads ? "threads" : "turned");
     else
         ended = carry_out(&sum, arrived);
@@ -273,7 +277,7 @@ void sw_turns_start(uint64_t own_ns)
         host.Comm_dup(MPI_COMM_WORLD, &t.comm) != MPI_SUCCESS)
         return;
     t.plan = first ? calloc(1, sizeof *t.plan) : NULL;
-    mine = sw_log_start(&t.log, first) && (t.plan || !first);
+    mine = sw_log_make_room(&t.log, first) && (t.plan || !first);
     host.Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, t.comm);
     if (!all) {
         if (first)

@@ -42,7 +42,7 @@ typedef enum {
     SW_DOOR_PLACE,    /* a look at which files are mapped where */
     SW_DOOR_ROOM,     /* room in the arena's common zone */
     SW_DOOR_TIMER,    /* a timer that sends a signal (beat.h) */
-    SW_DOOR_HEAP,     /* memory for the time of a call (temporary.h) */
+    SW_DOOR_HEAP,     /* memory for a call (temporary.h), or for epochs */
     SW_DOOR_COUNT
 } sw_door_t;
 
@@ -273,10 +273,15 @@ SW_API void sw_os_machine(char to[SW_OS_MACHINE]);
 /* Opens a file to append, and makes it if it is missing. EPERM: another user
  * may have put it there. Safe in a signal handler. */
 SW_API int sw_os_open_append(const char *path);
-/* Makes a new file, in place of any other of that name. */
+/* Has something this name, or does a link of this name lead to something, that
+ * is no regular file? A device, for example, or a folder. */
+SW_API bool sw_os_is_special(const char *path);
+/* Makes a new file, in place of any other of that name. EEXIST: it is special.
+ */
 SW_API int sw_os_open_new(const char *path);
 /* Makes a new file beside `path`, and stores its name, which no user can guess,
- * in `draft`. SW_OS_DRAFT bytes more than `path` has are room enough. */
+ * in `draft`. SW_OS_DRAFT bytes more than `path` has are room enough. EEXIST:
+ * `path`, whose place the file is to take, is special. */
 #define SW_OS_DRAFT 32
 SW_API int sw_os_open_draft(const char *path, char *draft, size_t room);
 /* Make a folder that only this user can look into; true, too, where it is one

@@ -6,6 +6,9 @@
  * ours, or a file that they can read. So nothing here follows a link in a
  * name's last part. A file that is there already serves only if no other user
  * can have placed it.
+ *
+ * Root may remove any name. So no new file takes the place of a device, such as
+ * /dev/null, nor of a link to one, such as /dev/stdout.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -88,8 +91,23 @@ int sw_os_open_append(const char *path)
     return -1;
 }
 
+bool sw_os_is_special(const char *path)
+{
+    struct stat st;
+    return !stat(path, &st) && !S_ISREG(st.st_mode);
+}
+
+/* For a name whose place a new file must not take. */
+static int refuse_place(void)
+{
+    errno = EEXIST;
+    return -1;
+}
+
 int sw_os_open_new(const char *path)
 {
+    if (sw_os_is_special(path))
+        return refuse_place();
     if (unlink(path) && errno != ENOENT)
         return -1;
     return open_file(path, O_CREAT | O_EXCL);
@@ -97,6 +115,8 @@ int sw_os_open_new(const char *path)
 
 int sw_os_open_draft(const char *path, char *draft, size_t room)
 {
+    if (sw_os_is_special(path))
+        return refuse_place();
     for (int i = 0; i < TRIES; i++) {
         unsigned long long number;
         sw_os_random(&number, sizeof number);

@@ -127,14 +127,14 @@ static bool is_taken(const char *path)
     return !lstat(path, &st);
 }
 
-/* What has this name makes room for the capture. A link does, not what it
- * leads to. Returns NULL, or why not. */
+/* What has this name makes room for the capture. A link does, not the file that
+ * it leads to. Returns NULL, or why not. */
 static const char *make_room(const char *path)
 {
     struct stat st;
     if (lstat(path, &st))
         return NULL;
-    if (!S_ISREG(st.st_mode) && !S_ISLNK(st.st_mode))
+    if (sw_os_is_special(path))
         return "it is there, and is no file";
     if (S_ISREG(st.st_mode) && access(path, W_OK))
         return "it is there, and cannot be written to";

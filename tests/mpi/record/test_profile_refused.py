@@ -128,19 +128,21 @@ def test_calls(host, names, said, tmp_path):
         assert sums(rank) == procedures and pairs_of(rank) == pairs
 
 
-def test_devices_are_not_files(host, tmp_path):
+@pytest.mark.parametrize("name", ["device.swcap", "link.swcap"])
+def test_devices_are_not_files(host, tmp_path, name):
     """A capture replaces nothing but a file, even if the user may do it."""
     device = tmp_path / "device.swcap"
     os.mkfifo(device)
+    (tmp_path / "link.swcap").symlink_to(device)
     program = host.compile(programs.source("profile_limits.c"))
     (tmp_path / "tmp").mkdir()
     done = host.run(2, [program, "file", 1 << 20], env={
         "STRAIGHTWAY_PROFILE": "on", **QUIET,
         "TMPDIR": str(tmp_path / "tmp"),
-        "STRAIGHTWAY_PROFILE_OUTPUT": str(device)})
+        "STRAIGHTWAY_PROFILE_OUTPUT": str(tmp_path / name)})
     programs.well(done)
     line = ours(done)[0]
     assert "it is there, and is no file" in line
-    assert device.is_fifo()
+    assert device.is_fifo() and (tmp_path / "link.swcap").is_symlink()
     found, = (tmp_path / "tmp").glob("*/*.swcap")
     whole(capture.read(found))

@@ -2,9 +2,10 @@
 was done."""
 
 import json
+import os
 
 import pytest
-from harness.programs import run, well
+from harness.programs import run, source, well
 
 from straightway.study import turns
 
@@ -81,8 +82,30 @@ def test_an_epoch_takes_as_long_as_it_should(host, tmp_path):
         assert pair.host.side == 0 and pair.ours.side == 1
 
 
-def test_a_file_that_cannot_be_written_is_said(host, tmp_path):
+# The ranks of this pattern have no memory for a second growth of the log.
+NO_MEMORY = """
+case ${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}} in
+{ranks}) export STRAIGHTWAY_REFUSE=heap:2;;
+esac
+exec "$@"
+"""
+
+
+@pytest.mark.parametrize("ranks", ["0", "1", "*"])
+def test_without_memory_the_turns_end_on_all_ranks(host, tmp_path, ranks):
+    path, program = tmp_path / "turns.json", host.compile(source("in_turns.c"))
+    done = well(host.run(3, ["sh", "-c", NO_MEMORY.format(ranks=ranks), "sh",
+                             program, "plain", STEPS], env={
+        "STRAIGHTWAY_TURNS": path, "STRAIGHTWAY_TURNS_EPOCH": "0"}))
+    assert done.stderr.count("no memory for more epochs") == 1
+    assert len(turns.load(str(path)).epochs) == 16
+
+
+@pytest.mark.parametrize("name", ["no/turns.json", "fifo"])
+def test_a_file_that_cannot_be_written_is_said(host, tmp_path, name):
+    os.mkfifo(tmp_path / "fifo")
     done = well(run(host, 2, "in_turns", "plain", 50, env={
-        "STRAIGHTWAY_TURNS": tmp_path / "no" / "turns.json"}))
+        "STRAIGHTWAY_TURNS": tmp_path / name}))
+    assert (tmp_path / "fifo").is_fifo()
     assert "epochs cannot be written" in done.stderr
     assert done.stderr.count("epochs cannot be written") == 1

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -115,6 +116,42 @@ static void a_new_file_replaces_a_link(void)
     MUST(size_of(in(shared, "new")) == 4 && size_of(victim) == 8);
 }
 
+static bool takes_the_place_of(const char *path)
+{
+    char draft[240];
+    int fd = sw_os_open_new(path);
+    int other = sw_os_open_draft(path, draft, sizeof draft);
+    MUST((fd < 0) == (other < 0) && (fd >= 0 || errno == EEXIST));
+    MUST(sw_os_is_special(path) == (fd < 0));
+    if (fd < 0)
+        return false;
+    close(fd);
+    close(other);
+    MUST(!unlink(draft));
+    return true;
+}
+
+static mode_t sort_of(const char *path)
+{
+    struct stat st;
+    MUST(!lstat(path, &st));
+    return st.st_mode & S_IFMT;
+}
+
+static void a_new_file_replaces_no_device(void)
+{
+    const char *fifo = in(shared, "fifo"), *device = in(shared, "device");
+    const char *to_fifo = in(shared, "to fifo"), *folder = in(shared, "inner");
+    MUST(!symlink(fifo, to_fifo) && !mkdir(folder, 0700));
+    MUST(!takes_the_place_of(fifo) && sort_of(fifo) == S_IFIFO);
+    MUST(!takes_the_place_of(to_fifo) && sort_of(to_fifo) == S_IFLNK);
+    MUST(!takes_the_place_of(folder) && sort_of(folder) == S_IFDIR);
+    if (!mknod(device, S_IFCHR | 0600, makedev(1, 3)))
+        MUST(!takes_the_place_of(device) && sort_of(device) == S_IFCHR);
+    MUST(takes_the_place_of(in(shared, "free")));
+    MUST(takes_the_place_of(in(shared, "free")));
+}
+
 static void drafts_have_names_that_nobody_guesses(void)
 {
     char one[200], two[200], small[8];
@@ -183,6 +220,7 @@ int main(void)
     others_cannot_give_us_theirs();
     own_files_are_appended_to();
     a_new_file_replaces_a_link();
+    a_new_file_replaces_no_device();
     drafts_have_names_that_nobody_guesses();
     private_folders_are_private();
     many_begin_a_file_at_once();
