@@ -31,8 +31,12 @@ typedef enum {
 } sw_bench_windows_t;
 
 typedef struct {
-    const char *ops;      /* collectives: comma-separated names */
-    const char *overlap;  /* or else nonblocking ones: the same */
+    const char *ops;     /* collectives: comma-separated names */
+    const char *overlap; /* or else nonblocking ones: the same */
+    /* of the collectives, nonblocking or not, these cells alone, as in
+     * allreduce/8,barrier/0; NULL: all */
+    const char *cells;
+    double within;        /* seconds for all cells of them; 0: any time */
     const char *onesided; /* or else one-sided ones: the same */
     const char *patterns; /* or else pingpong: the same */
     const char *kernels;  /* or else datatypes: the same */

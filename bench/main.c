@@ -20,7 +20,8 @@ static void usage(void)
           "         --patterns NAME,... | --kernels NAME,... |\n"
           "         --items NAME,... | --placement FILE|- [--between 1]\n"
           "         [--sizes BYTES,...] [--seconds S] [--seed N] [--run N]\n"
-          "         [--each-way 1] [--tests N]\n"
+          "         [--cells NAME/BYTES,...] [--within S] [--each-way 1]\n"
+          "         [--tests N]\n"
           "         [--protocols NAME,...] [--window N]\n"
           "         [--offset-send N] [--offset-receive N] [--cold BYTES]\n"
           "         [--buffers heap|stack|mmap] [--corrupt 1]\n"
@@ -75,6 +76,10 @@ static bool parse(const char *name, const char *value, sw_bench_plan_t *plan)
         plan->ops = value;
     else if (!strcmp(name, "--overlap"))
         plan->overlap = value;
+    else if (!strcmp(name, "--cells"))
+        plan->cells = value;
+    else if (!strcmp(name, "--within"))
+        plan->within = atof(value);
     else if (!strcmp(name, "--onesided"))
         plan->onesided = value;
     else if (!strcmp(name, "--windows"))

@@ -8,6 +8,7 @@
 #include "operations.h"
 
 #include <dlfcn.h>
+#include <stdio.h>
 
 static sw_blocks_t *const b = &sw_blocks;
 
@@ -107,22 +108,56 @@ bool sw_operations_persist(void)
     return PERSISTENT && dlsym(RTLD_DEFAULT, "MPI_Allreduce_init") != NULL;
 }
 
+/* A cell of the plan; a barrier has one. */
+typedef struct {
+    const sw_operation_t *op;
+    size_t size; /* of the plan */
+} planned_t;
+
+static size_t size_of(const planned_t *cell)
+{
+    return cell->op->result == SW_NOTHING ? 0 : cell->size;
+}
+
+/* Does the plan name this cell, if it names any? */
+static bool is_wanted(const char *chosen, const planned_t *cell, int size)
+{
+    char name[64];
+    snprintf(name, sizeof name, "%s/%zu", cell->op->name, size_of(cell));
+    return sw_chosen(chosen, cell->op->name) &&
+           (cell->op->result != SW_NOTHING || size == 0) &&
+           (!sw_run.plan->cells || sw_chosen(sw_run.plan->cells, name));
+}
+
+/* Collective by collective; where the time may end before the cells, size by
+ * size: then each collective has some. */
+static planned_t nth(int i, int *size)
+{
+    const sw_bench_plan_t *plan = sw_run.plan;
+    bool by_size = plan->within > 0;
+    *size = by_size ? i / sw_operation_count : i % plan->size_count;
+    int op = by_size ? i % sw_operation_count : i / plan->size_count;
+    return (planned_t){&sw_operations[op], plan->size[*size]};
+}
+
 bool sw_operations_measure(const char *chosen,
                            bool (*measure)(const sw_operation_t *operation,
                                            size_t size))
 {
     const sw_bench_plan_t *plan = sw_run.plan;
+    int all = sw_operation_count * plan->size_count, size, left = 0;
     bool right = true;
-    for (const sw_operation_t *op = sw_operations;
-         op < sw_operations + sw_operation_count; op++) {
-        if (!sw_chosen(chosen, op->name))
+    for (int i = 0; i < all; i++) {
+        planned_t cell = nth(i, &size);
+        left += is_wanted(chosen, &cell, size);
+    }
+    for (int i = 0; i < all; i++) {
+        planned_t cell = nth(i, &size);
+        if (!is_wanted(chosen, &cell, size) || !sw_time_is_left(left--))
             continue;
-        int sizes = op->result == SW_NOTHING ? 1 : plan->size_count;
-        for (int s = 0; s < sizes; s++) {
-            sw_blocks_lay(op->result, plan->size[s], plan->run);
-            right &= measure(op, op->result == SW_NOTHING ? 0 : plan->size[s]);
-            sw_blocks_clear();
-        }
+        sw_blocks_lay(cell.op->result, cell.size, plan->run);
+        right &= measure(cell.op, size_of(&cell));
+        sw_blocks_clear();
     }
     return right;
 }

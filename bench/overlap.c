@@ -278,7 +278,7 @@ static void find_pure_times(const sw_cell_t *cell)
     static double pure[SW_MODES][PURE_TRIES * PURE_SAMPLES];
     double spent = 0;
     size_t n = 0;
-    for (int i = 0; i < PURE_TRIES && spent < PURE_SHARE * sw_run.plan->seconds;
+    for (int i = 0; i < PURE_TRIES && spent < PURE_SHARE * sw_cell_seconds();
          i++, n += PURE_SAMPLES)
         for (int mode = 0; mode < sw_run.modes; mode++)
             spent += SW_CALLS_ALONE * sample_pure(cell, mode, &pure[mode][n]);

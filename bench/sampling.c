@@ -155,6 +155,27 @@ static int calibrate(const sw_cell_t *cell, int way)
     }
 }
 
+/* Of the next cell; 0: the plan's. */
+static double cell_seconds;
+
+bool sw_time_is_left(int cells)
+{
+    static double begun;
+    if (sw_run.plan->within <= 0)
+        return true;
+    begun = begun > 0 ? begun : sw_now();
+    cell_seconds = (begun + sw_run.plan->within - sw_now()) / cells;
+    if (cell_seconds > sw_run.plan->seconds)
+        cell_seconds = sw_run.plan->seconds;
+    MPI_Bcast(&cell_seconds, 1, MPI_DOUBLE, 0, sw_run.comm);
+    return cell_seconds > 0;
+}
+
+double sw_cell_seconds(void)
+{
+    return cell_seconds > 0 ? cell_seconds : sw_run.plan->seconds;
+}
+
 double sw_least_copy(double (*copies)(int calls))
 {
     double least = 0;
@@ -342,7 +363,7 @@ static uint64_t shuffle(void)
 
 static int rounds_for(double round, double spent)
 {
-    double fit = (sw_run.plan->seconds - spent) / (round > 0 ? round : 1e-6);
+    double fit = (sw_cell_seconds() - spent) / (round > 0 ? round : 1e-6);
     int n = fit > MOST_ROUNDS ? MOST_ROUNDS : (int)fit;
     return n < FEWEST_ROUNDS ? FEWEST_ROUNDS : n;
 }

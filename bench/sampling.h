@@ -82,6 +82,11 @@ double sw_now(void);
 /* The opened output on rank 0, NULL on the others. */
 FILE *sw_output(void);
 
+/* May the first of so many cells begin? Rank 0 says so to all, and how long it
+ * may take. */
+bool sw_time_is_left(int cells);
+double sw_cell_seconds(void);
+
 /* The µs of one of `calls` copies, the least of several batches on rank 0.
  * The other ranks sleep: they must not take the core. */
 double sw_least_copy(double (*copies)(int calls));

@@ -1,5 +1,5 @@
 /*
- * span_names.h - what the file of ways (span_ways.h) calls a host and its
+ * span_names.h - what the file of ways (ways.h) calls a host and its
  * transport. Knows no MPI; the benchmark uses it, too.
  *
  * The host is its kind and version: openmpi-5.0.11. The transport is what the

@@ -19,7 +19,7 @@
 
 static const char *const commands[] = {
     "run",    "profile", "doctor", "bench", "report", "diff", "merge",
-    "whatif", "study",   "topo",   "map",   "where",  NULL};
+    "whatif", "study",   "topo",   "map",   "where",  "tune", NULL};
 
 static int run_python(char **argv)
 {

@@ -432,6 +432,8 @@ void sw_command_print_help(void)
         "  doctor   what this machine offers, what is missing and how to mend "
         "it\n"
         "  bench    measure the host MPI and Straightway side by side\n"
+        "  tune     measure which calls the MPI does faster here, and leave "
+        "them to it\n"
         "  report   show what a profile's capture file says\n"
         "  diff     compare two capture files\n"
         "  merge    join the parts of one job's capture into one file\n"

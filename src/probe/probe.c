@@ -580,6 +580,9 @@ int main(int argc, char **argv)
            truth(at_touch), truth(collapsed), truth(anonymous));
     printf("  \"memory\": %zu,\n", sw_os_memory_total());
     printf("  \"page_size\": %zu,\n", sw_os_page_size());
+    char machine[SW_OS_MACHINE];
+    sw_os_machine(machine);
+    printf("  \"machine\": \"%s\",\n", machine);
     if (sw_os_address_limit() == SIZE_MAX)
         puts("  \"address_limit\": null,");
     else

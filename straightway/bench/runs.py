@@ -89,7 +89,7 @@ def unseen(total):
 
 
 def launch(host, ranks, launcher_args, arguments, cells=None, progress=unseen,
-           launcher=""):
+           launcher="", before=()):
     """Run the native benchmark. Return its lines, command and exit status.
     Rank 0 may run on another node: with `launcher` it writes to the working
     directory, which all nodes must have.
@@ -101,8 +101,8 @@ def launch(host, ranks, launcher_args, arguments, cells=None, progress=unseen,
             prefix="straightway-",
             dir=os.getcwd() if launcher else None) as folder:
         out = os.path.join(folder, "lines")
-        words = command(host, ranks, launcher_args, arguments, out,
-                        launcher=launcher)
+        words = command(host, ranks, launcher_args, arguments, out, before,
+                        launcher)
         with progress(cells) as step:
             def note(line):
                 nonlocal cells

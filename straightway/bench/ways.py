@@ -1,6 +1,6 @@
-"""The ways over several nodes: which wins, and the file that says so.
+"""The file of ways: which way of a collective wins, over nodes and on one.
 
-src/coll/span_ways.h describes the file, and the library reads it. This module
+src/coll/ways.h describes the file, and the library reads it. This module
 writes it.
 """
 
@@ -12,6 +12,7 @@ import pathlib
 from straightway import files
 from straightway.bench import medians
 from straightway.errors import UserError
+from straightway.machine import nodes
 
 WAYS = ("host", "leaders", "lanes")     # the simplest first
 HEAD = "straightway ways 1"
@@ -26,12 +27,7 @@ UNSIZED = ("gatherv", "scatterv")
 
 def path():
     """The file that `straightway run` reads."""
-    given = os.environ.get("STRAIGHTWAY_WAYS")
-    if given:
-        return pathlib.Path(given)
-    config = os.environ.get("XDG_CONFIG_HOME") or \
-        os.path.expanduser("~/.config")
-    return pathlib.Path(config, "straightway", "ways")
+    return nodes.ways()
 
 
 def signature_bytes(operation, size, ranks):
@@ -63,22 +59,32 @@ def _class(size):
     return min(size.bit_length(), CLASSES - 1)
 
 
-def steps(cells, ranks):
-    """[(bytes, way)] of one collective's cells: the way from each size on. A
-    class between two measured sizes goes as the nearer."""
-    operation = cells[0]["operation"]
-    if operation == "barrier":
-        return [(0, best(cells[0]))]
-    if operation in UNSIZED:
-        return [(0, best_of_all(cells))]
-    measured = sorted((_class(signature_bytes(operation, c["size"], ranks)),
-                       best(c)) for c in cells)
+def by_class(operation, chosen, ranks):
+    """[(bytes, way)] of [(size of a cell, its way)]: the way from each size
+    on. A class between two measured sizes goes as the nearer."""
+    measured = sorted((_class(signature_bytes(operation, size, ranks)), way)
+                      for size, way in chosen)
     found = []
     for number in range(CLASSES):
         _, way = min(measured, key=lambda one: abs(one[0] - number))
         if not found or found[-1][1] != way:
             found.append((1 << number - 1 if number else 0, way))
     return found
+
+
+def steps(cells, ranks):
+    """[(bytes, way)] of one collective's cells over nodes."""
+    operation = cells[0]["operation"]
+    if operation == "barrier":
+        return [(0, best(cells[0]))]
+    if operation in UNSIZED:
+        return [(0, best_of_all(cells))]
+    return by_class(operation, [(c["size"], best(c)) for c in cells], ranks)
+
+
+def line(name, chosen):
+    """A collective's line in the file, of [(bytes, way)]."""
+    return " ".join([name, *(f"{size}:{way}" for size, way in chosen)])
 
 
 def lines(cells, ranks):
@@ -88,8 +94,7 @@ def lines(cells, ranks):
         mine = [c for c in cells if c["operation"] == name
                 and all(c.get(way) for way in WAYS)]
         if mine and not name.startswith("neighbor_"):
-            found[name] = " ".join([name, *(
-                f"{size}:{way}" for size, way in steps(mine, ranks))])
+            found[name] = line(name, steps(mine, ranks))
     return found
 
 
@@ -101,21 +106,36 @@ def entry_head(start):
             f"nodes={len(set(nodes))} ranks={most}]")
 
 
-def merged(text, head, fresh):
-    """The file's text with these lines in the entry `head`; lines of other
-    collectives and other entries stay."""
-    blocks = {}
+def near_head(host, ranks, machine):
+    """The first line of an entry of one node."""
+    return f"[{host} shm nodes=1 ranks={ranks} machine={machine}]"
+
+
+def entries(text):
+    """{first line: (what stands behind it, {first word: line})} of a file."""
+    found = {}
     at = None
-    for line in text.splitlines()[1:]:
-        words = line.split("#")[0].split()
-        if line.startswith("["):
-            at = blocks.setdefault(" ".join(words), {})
+    for row in text.splitlines()[1:]:
+        code, _, about = row.partition("#")
+        words = code.split()
+        if row.startswith("["):
+            _, at = found.setdefault(" ".join(words), (about.strip(), {}))
         elif words and at is not None:
-            at[words[0]] = line
-    blocks.setdefault(head, {}).update(fresh)
-    out = [HEAD, "# written by straightway bench collectives --tune"]
-    for name, rows in blocks.items():
-        out += ["", name, *rows.values()]
+            at[words[0]] = row
+    return found
+
+
+def merged(text, head, fresh, about=None):
+    """The file's text with these lines in the entry `head`; other entries
+    stay. So do the entry's lines of other collectives, unless `about`
+    describes it anew."""
+    blocks = entries(text)
+    old_about, rows = blocks.get(head, ("", {}))
+    blocks[head] = (old_about, {**rows, **fresh}) if about is None else \
+        (about, fresh)
+    out = [HEAD, "# written by straightway"]
+    for name, (said, rows) in blocks.items():
+        out += ["", f"{name} # {said}" if said else name, *rows.values()]
     return "\n".join(out) + "\n"
 
 
@@ -149,14 +169,14 @@ def read(file):
     return text
 
 
-def write(file, head, fresh):
+def write(file, head, fresh, about=None):
     """Put an entry into the file. A reader sees the old file or the new one,
     even when this process is killed."""
     file = pathlib.Path(os.path.realpath(file))
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         with _alone(file.parent):
-            text = merged(read(file), head, fresh)
+            text = merged(read(file), head, fresh, about)
             draft = files.draft(file)
             try:
                 with open(draft, "w", encoding="utf-8") as out:

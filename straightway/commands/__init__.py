@@ -11,7 +11,7 @@ import importlib
 CLASSES = {"doctor": "Doctor", "bench": "Bench", "report": "Report",
            "diff": "Diff", "merge": "Merge", "whatif": "WhatIf",
            "study": "Study", "topo": "Topo", "map": "Map",
-           "where": "Where"}
+           "where": "Where", "tune": "Tune"}
 
 
 def load(name):

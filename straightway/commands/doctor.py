@@ -8,7 +8,7 @@ import sys
 import tempfile
 
 from straightway import capture, native
-from straightway.bench import runs
+from straightway.bench import runs, tuned
 from straightway.errors import UserError
 from straightway.machine import checks, hardware, hosts, nodes
 from straightway.ranges import ranges
@@ -56,7 +56,8 @@ class Doctor:
             return settings(options)
         found = hosts.find(options.mpi)
         probe = native.probe()
-        every = [*checks.every(found, probe), *nodes.checks(found)]
+        every = [*checks.every(found, probe), *tuned.checks(found, probe),
+                 *nodes.checks(found)]
         job = None
         if options.ranks is not None:
             job = _job(options)

@@ -69,10 +69,13 @@ def _is_off(name):
 
 
 def ways():
-    """The file with the table of ways that this machine has measured."""
+    """The file with the tables of ways that were measured."""
     given = os.environ.get("STRAIGHTWAY_WAYS")
-    return pathlib.Path(given) if given else \
-        pathlib.Path.home() / ".config" / "straightway" / "ways"
+    if given:
+        return pathlib.Path(given)
+    config = os.environ.get("XDG_CONFIG_HOME") or \
+        os.path.expanduser("~/.config")
+    return pathlib.Path(config, "straightway", "ways")
 
 
 def _settings():

@@ -54,7 +54,7 @@ def test_entries_are_replaced_and_the_others_stay(tmp_path):
     ways.write(file, two, {"bcast": "bcast 0:host"})
     ways.write(file, one, {"bcast": "bcast 0:lanes"})
     assert file.read_text().splitlines() == [
-        ways.HEAD, "# written by straightway bench collectives --tune",
+        ways.HEAD, "# written by straightway",
         "", one, "bcast 0:lanes", "scan 0:host", "", two, "bcast 0:host"]
     assert [f.name for f in file.parent.iterdir()] == ["ways"]
 

@@ -69,7 +69,7 @@ def compiled(folder, text, *flags):
     ["bench", "collectives", "--help"], ["report", "--help"],
     ["diff", "--help"], ["merge", "--help"],
     ["whatif", "--help"], ["study", "--help"],
-    ["where", "--help"]], ids=" ".join)
+    ["where", "--help"], ["tune", "--help"]], ids=" ".join)
 def test_help_fits_80_columns(arguments):
     done = straightway(*arguments, COLUMNS="80")
     assert done.returncode == 0, done.stderr

@@ -214,6 +214,8 @@ static sw_comm_t *meet(MPI_Comm comm)
     host.Comm_size(comm, &new.n);
     host.Comm_rank(comm, &new.me);
     new.reason = why_not(&new, inter);
+    if (new.reason == SW_OURS && new.members && !new.apart)
+        new.tuned = sw_tuned_find(new.n);
     new.settled = new.reason != SW_OURS;
     if (new.reason == SW_REASON_INTER || new.reason == SW_REASON_FOREIGN)
         atomic_store(&sw_comm_strangers, true);

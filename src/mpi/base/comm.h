@@ -17,6 +17,7 @@
 #include "registry.h"
 #include "roster.h"
 #include "span.h"
+#include "tuned.h"
 #include "coll/coll.h"
 #include "offload/slates.h"
 #include "p2p/tally.h"
@@ -36,6 +37,7 @@
     X(DEVICE, "buffers in the memory of a device")                \
     X(LOST, "a member has died, or the communicator was revoked") \
     X(ENDS, "the communicator, or MPI, is ending")                \
+    X(TUNED, "faster so, by straightway tune")                    \
     X(UNMET, "before the members' first blocking collective")     \
     X(TRIAL, "tried, or faster there: --guard")                   \
     X(HELPER, "a member's system gives no thread for its helper") \
@@ -75,6 +77,8 @@ typedef struct sw_comm {
     bool apart;      /* the members live on several nodes */
     bool over;       /* the span serves no more */
     sw_span_t *span; /* or NULL */
+    /* On one node: which calls are the host's. NULL: none. */
+    const sw_ways_entry_t *tuned;
     /* Of nonblocking collectives. NULL: none yet. */
     sw_slates_t *slates;
     sw_team_t *team;     /* theirs, and of persistent ones */

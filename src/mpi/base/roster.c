@@ -6,6 +6,7 @@
 #include "guard.h"
 #include "link.h"
 #include "patience.h"
+#include "tuned.h"
 #include "node/arena/arena.h"
 #include "node/base/array.h"
 #include "node/base/crc.h"
@@ -18,7 +19,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define VERSION 6u
+#define VERSION 7u
 
 sw_roster_t sw_roster = {.comm = MPI_COMM_NULL};
 bool sw_threaded;
@@ -153,8 +154,19 @@ static void fill_hello(sw_hello_t *to)
     to->rank = sw_roster.rank;
     to->drawn = sw_os_unique();
     to->board = sw_roster_board ? sw_roster_board() : 0;
+    if (sw_settings.enable)
+        to->tuned = sw_tuned_start(sw_roster.places);
     if (sw_roster_self(&to->self) && sw_settings.enable && sw_roster.places > 1)
         sw_link_offer(to);
+}
+
+/* All judge the same answers. */
+static void agree_on_tuned(void)
+{
+    bool alike = true;
+    for (int i = 0; i < sw_roster.places; i++)
+        alike &= sw_roster.at[i].said.tuned == sw_roster.at[0].said.tuned;
+    sw_tuned_agree(alike, sw_roster.place == 0);
 }
 
 static void exchange_hellos(void)
@@ -171,6 +183,7 @@ static void exchange_hellos(void)
     for (size_t i = 0; i < n; i++)
         sw_roster.at[i].said = all[i];
     free(all);
+    agree_on_tuned();
     sw_roster.first = sw_roster.at[0].said.rank;
     while (sw_roster.run < sw_roster.places &&
            sw_roster.at[sw_roster.run].said.rank ==

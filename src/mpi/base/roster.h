@@ -34,6 +34,7 @@ typedef struct {
     uint32_t version;
     uint32_t messages; /* are some of its messages ours? (link.h) */
     uint64_t drawn;    /* a number that no other process has */
+    uint64_t tuned;    /* hash of its table: tuned.h */
 } sw_hello_t;
 
 typedef struct {

@@ -6,6 +6,7 @@
 #include "failure.h"
 #include "patience.h"
 #include "roster.h"
+#include "ways_file.h"
 #include "node/base/array.h"
 #include "node/base/crc.h"
 #include "node/base/settings.h"
@@ -134,7 +135,7 @@ static void answer(sw_span_answer_t *to, const near_t *near)
 {
     *to = (sw_span_answer_t){.node = sw_roster.node,
                              .machine = sw_roster_machine(),
-                             .ways = sw_span_ways_hash()};
+                             .ways = sw_ways_over_nodes()->hash};
     sw_roster_measure_crowd();
     to->crowded = sw_wait_crowded();
     to->spins = to->crowded && sw_host_spins();

@@ -46,7 +46,7 @@ typedef struct sw_span {
     int *first;               /* [nodes + 1] of each node in `rank` */
     int *rank;                /* [n] by node, then by number there */
     int *node_of, *number_of; /* [n] by rank */
-    sw_span_ways_t ways;
+    sw_ways_t ways;
     bool any[SW_COLL_COUNT]; /* is some size of it not the host's? */
 } sw_span_t;
 
@@ -68,7 +68,7 @@ static inline sw_way_t sw_span_way(const sw_span_t *s, sw_collective_t id,
 {
     if (sw_span_is_forced())
         return sw_span_way_forced(id, s->fullest, s->lanes);
-    return (sw_way_t)s->ways.way[id][sw_span_class(bytes)];
+    return (sw_way_t)s->ways.way[id][sw_ways_class(bytes)];
 }
 
 /* Does the host serve all sizes of it? */

@@ -1,6 +1,6 @@
 /*
  * span_way.h - which way of a collective over several nodes wins
- * (coll/span_ways.h).
+ * (coll/ways.h).
  *
  * The members decide alike (law 2), by the collective, its bytes by signature,
  * and what they told each other when they met. The answer comes from a table by
@@ -10,7 +10,7 @@
 #ifndef SW_MPI_BASE_SPAN_WAY_H
 #define SW_MPI_BASE_SPAN_WAY_H
 
-#include "coll/span_ways.h"
+#include "coll/ways.h"
 
 /* What all members know of a span when they choose their table. */
 typedef struct {
@@ -20,13 +20,8 @@ typedef struct {
     bool tuned;          /* all members have read the same tuned table */
 } sw_span_shape_t;
 
-/* Stands for the tuned table that this process has read; 0: none. The first
- * call reads it, and rank 0 of MPI_COMM_WORLD says what is wrong with it. */
-uint64_t sw_span_ways_hash(void);
-
 /* `any`: [SW_COLL_COUNT] of the collectives, some size is not the host's. */
-void sw_span_ways_fill(sw_span_ways_t *to, bool *any,
-                       const sw_span_shape_t *shape);
+void sw_span_ways_fill(sw_ways_t *to, bool *any, const sw_span_shape_t *shape);
 
 /* The way that sw_forced_way (node/control.h) forces on a collective. `ranks`:
  * members on the fullest node. */

@@ -36,6 +36,7 @@ typedef enum {
     SW_CALL_PERSISTENT,
     SW_CALL_FORMS
 } sw_call_form_t;
+_Static_assert((int)SW_CALL_FORMS == (int)SW_WAYS_FORMS, "the file's forms");
 
 typedef struct sw_coll_call {
     sw_collective_t id;
@@ -78,6 +79,18 @@ sw_coll_call_t *sw_call_start(sw_collective_t id, sw_call_form_t form,
  * for call.reason. */
 bool sw_call_carry_out(sw_coll_call_t *k, bool right, int *rc);
 bool sw_call_set_out(sw_coll_call_t *k, bool right, int *rc);
+
+/* Is this call, whose arguments are right, faster by the host? All members say
+ * the same: by their communicator, and the bytes by signature. */
+static inline bool sw_call_tuned_away(sw_coll_call_t *k)
+{
+    const sw_ways_entry_t *tuned = k->c->tuned;
+    if (sw_likely(!tuned) ||
+        !sw_tuned_hosts(tuned, (int)k->form, k->id, k->bytes))
+        return false;
+    k->reason = SW_REASON_TUNED;
+    return true;
+}
 
 /* A blocking call returns this, ours or the host's. */
 void sw_trials_ended(sw_coll_call_t *k);

@@ -155,7 +155,8 @@ static int verdict(const sw_coll_call_t *k)
 
 bool sw_call_carry_out(sw_coll_call_t *k, bool right, int *rc)
 {
-    bool ours = sw_likely(right) && !sw_trials_host(k) &&
+    bool ours = sw_likely(right) && !sw_call_tuned_away(k) &&
+                !sw_trials_host(k) &&
                 (k->id == SW_COLL_BARRIER       ? arrive(k)
                  : sw_collective_reduces(k->id) ? fold(k)
                  : sw_collective_is_near(k->id) ? meet(k)

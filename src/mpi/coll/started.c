@@ -219,7 +219,7 @@ bool sw_call_set_out(sw_coll_call_t *k, bool right, int *rc)
     sw_shadow_t *shadow = &s->shadow;
     bool persistent = k->form == SW_CALL_PERSISTENT;
     *rc = k->result;
-    if (sw_unlikely(!right)) {
+    if (sw_unlikely(!right || sw_call_tuned_away(k))) {
         sw_count_declined(k);
         sw_shadow_forgo(shadow);
         return *rc != MPI_SUCCESS;

@@ -264,6 +264,10 @@ SW_API size_t sw_os_address_limit(void); /* RLIMIT_AS, SIZE_MAX: none */
 /* Read a small text file (e.g. under /sys) into `to`; NUL-terminated.
  * Returns its length, or -1. Refused by SW_DOOR_TOPOLOGY. */
 SW_API int sw_os_read_text(const char *path, char *to, size_t room);
+/* A name for machines of one kind: of the processor's model, how many there
+ * are, and the kernel's release. Alike in all processes of a machine. */
+enum { SW_OS_MACHINE = 9 };
+SW_API void sw_os_machine(char to[SW_OS_MACHINE]);
 /* Files by name. No other user must be able to choose what they are: see
  * os_files.c. Each call opens for writing, or returns -1. */
 /* Opens a file to append, and makes it if it is missing. EPERM: another user

@@ -1,9 +1,9 @@
 /*
- * span_ways.c - the file of ways: its entries are found, each mistake has its
+ * ways.c - the file of ways: its entries are found, each mistake has its
  * line and its fix, and no text makes the reader leave its bounds.
  */
 #include "coll/span_names.h"
-#include "coll/span_ways.h"
+#include "coll/ways.h"
 #include "must.h"
 
 #include <string.h>
@@ -11,8 +11,14 @@
 #define HEAD "straightway ways 1\n"
 #define ENTRY "[openmpi-5.0.11 tcp nodes=2 ranks=4]\n"
 
-static sw_span_table_t table;
-static sw_span_fault_t fault;
+#define NODE "[openmpi-5.0.11 shm nodes=1 ranks=4 machine=5f0c]\n"
+
+static const sw_ways_key_t tcp = {"openmpi-5.0.11", "tcp", NULL};
+static const sw_ways_key_t shm = {"openmpi-5.0.11", "shm", "5f0c"};
+static sw_ways_key_t key;
+
+static sw_ways_table_t table;
+static sw_ways_fault_t fault;
 
 /* The text has a heap block of just its length: a sanitizer sees what the
  * reader reads beyond it. */
@@ -22,9 +28,8 @@ static bool takes(const char *text)
     char *copy = malloc(n);
     MUST(copy);
     memcpy(copy, text, n);
-    sw_span_table_drop(&table);
-    bool good = sw_span_table_read(&table, copy, "openmpi-5.0.11", "tcp",
-                                   &fault);
+    sw_ways_drop(&table);
+    bool good = sw_ways_read(&table, copy, &key, &fault);
     free(copy);
     MUST(good == !fault.fix && (good || (!table.entries && !table.hash)));
     return good;
@@ -36,10 +41,10 @@ static void bad(const char *text, int line, const char *fix)
     MUST(fault.line == line && strstr(fault.fix, fix));
 }
 
-static sw_way_t way_at(const sw_span_entry_t *e, sw_collective_t id,
+static sw_way_t way_at(const sw_ways_entry_t *e, sw_collective_t id,
                        size_t bytes)
 {
-    return (sw_way_t)e->ways.way[id][sw_span_class(bytes)];
+    return (sw_way_t)e->form[0].way[id][sw_ways_class(bytes)];
 }
 
 static void entries_are_read(void)
@@ -52,7 +57,7 @@ static void entries_are_read(void)
                     "[openmpi-5.0.11 ucx nodes=2 ranks=4]\n"
                     "bcast 0:host"));
     MUST(table.entries == 1 && table.hash);
-    const sw_span_entry_t *e = sw_span_table_find(&table, 2, 4);
+    const sw_ways_entry_t *e = sw_ways_find(&table, 2, 4);
     MUST(e && e->nodes == 2 && e->ranks == 4);
     MUST(way_at(e, SW_COLL_BCAST, 0) == SW_WAY_LEADERS);
     MUST(way_at(e, SW_COLL_BCAST, 65535) == SW_WAY_LEADERS);
@@ -69,13 +74,63 @@ static void entries_are_read(void)
     MUST(way_at(e, SW_COLL_SCAN, 128) == SW_WAY_LANES);
     /* A file without an entry for this host is no mistake. */
     MUST(takes(HEAD "[mpich-4.2.1 tcp nodes=2 ranks=4]\nscan 0:host\n"));
-    MUST(!table.entries && !table.hash && !sw_span_table_find(&table, 2, 4));
+    MUST(!table.entries && !table.hash && !sw_ways_find(&table, 2, 4));
     MUST(takes(HEAD) && !table.hash);
+}
+
+static sw_way_t form_at(const sw_ways_entry_t *e, int form, sw_collective_t id)
+{
+    return (sw_way_t)e->form[form].way[id][0];
+}
+
+static void one_node_has_forms_and_settings(void)
+{
+    key = shm;
+    MUST(takes(HEAD NODE "allreduce 0:ours 1048576:host\n"
+                         "iallreduce 0:host\nIBARRIER 0:host\n"
+                         "bcast_init 0:host 8:ours\n"
+                         "eager_max 16384\nshow_after 0 # at once\n"
+                         "[openmpi-5.0.11 shm nodes=1 ranks=4 machine=beef]\n"
+                         "scan 0:host\neager_max 1\n" ENTRY "bcast 0:lanes\n"));
+    MUST(table.entries == 1 && table.hash);
+    const sw_ways_entry_t *e = sw_ways_find_near(&table, 4);
+    MUST(e && !sw_ways_find_near(&table, 3) && !sw_ways_find_near(&table, 5));
+    MUST(way_at(e, SW_COLL_ALLREDUCE, 8) == SW_WAY_OURS);
+    MUST(way_at(e, SW_COLL_ALLREDUCE, 1 << 20) == SW_WAY_HOST);
+    MUST(form_at(e, 1, SW_COLL_ALLREDUCE) == SW_WAY_HOST);
+    MUST(form_at(e, 1, SW_COLL_BARRIER) == SW_WAY_HOST);
+    MUST(form_at(e, 2, SW_COLL_BCAST) == SW_WAY_HOST);
+    MUST(form_at(e, 0, SW_COLL_BCAST) == SW_WAY_UNSAID);
+    MUST(form_at(e, 0, SW_COLL_SCAN) == SW_WAY_UNSAID);
+    MUST(e->setting[SW_WAYS_EAGER_MAX] == 16384);
+    MUST(e->setting[SW_WAYS_SHOW_AFTER] == 0);
+    MUST(e->setting[SW_WAYS_SLICE_MIN] == SW_WAYS_NO_SETTING);
+    uint64_t hash = table.hash;
+    MUST(takes(HEAD NODE "eager_max 16384\n") && table.hash != hash);
+    bad(HEAD NODE "bcast 0:leaders\n", 3, "host or ours");
+    bad(HEAD NODE "eager_max\n", 3, "number of bytes");
+    bad(HEAD NODE "eager_max 1 2\n", 3, "number of bytes");
+    bad(HEAD NODE "eager_max 1\neager_max 1\n", 4, "one line");
+    bad(HEAD NODE "eager_min 1\n", 3, "a collective");
+    bad(HEAD NODE "_init 0:host\n", 3, "a collective");
+    bad(HEAD NODE "i 0:host\n", 3, "a collective");
+    bad(HEAD NODE "iallreduce_init 0:host\n", 3, "a collective");
+    bad(HEAD NODE NODE, 3, "remove this entry");
+    bad(HEAD "eager_max 1\n", 2, "begin an entry");
+    bad(HEAD "[a shm nodes=1 ranks=4]\n", 2, "machine=NAME");
+    bad(HEAD "[a shm nodes=2 ranks=4 machine=5f0c]\n", 2, "nodes=1");
+    bad(HEAD "[a shm nodes=1 ranks=4 machine=]\n", 2, "an entry is");
+    key = tcp;
+    bad(HEAD ENTRY "ibcast 0:host\n", 3, "only entries of shm");
+    bad(HEAD ENTRY "eager_max 1\n", 3, "only entries of shm");
+    bad(HEAD ENTRY "bcast 0:ours\n", 3, "host, leaders");
+    MUST(takes(HEAD NODE "bcast 0:host\n" ENTRY "bcast 0:lanes\n"));
+    MUST(table.entries == 1 && !sw_ways_find(&table, 1, 4));
 }
 
 static void entry_is(int nodes, int ranks, int its_nodes, int its_ranks)
 {
-    const sw_span_entry_t *e = sw_span_table_find(&table, nodes, ranks);
+    const sw_ways_entry_t *e = sw_ways_find(&table, nodes, ranks);
     MUST(!!e == !!its_nodes);
     MUST(!e || (e->nodes == its_nodes && e->ranks == its_ranks));
 }
@@ -156,10 +211,12 @@ static void any_text_is_read_within_its_bounds(void)
     static const char whole[] = HEAD
         "# a word\n" ENTRY
         "bcast 0:leaders 65536:lanes 4194304:host\nscan 0:host\n"
-        "[openmpi-5.0.11 tcp nodes=3 ranks=1]\nbarrier 0:leaders\n";
+        "[openmpi-5.0.11 tcp nodes=3 ranks=1]\nbarrier 0:leaders\n" NODE
+        "iscan 0:ours 64:host\nslice_min 8192\n";
     static const char pieces[] = "[]:=# \t\r\n09aZ\x80\xff";
     uint64_t state = 88172645463325252u;
     for (int turn = 0; turn < 20000; turn++) {
+        key = turn % 2 ? tcp : shm;
         char text[2 * sizeof whole];
         memcpy(text, whole, sizeof whole);
         for (uint64_t k = random_from(&state) % 4; k; k--)
@@ -241,13 +298,15 @@ static void transports_are_named(void)
 
 int main(void)
 {
+    key = tcp;
     entries_are_read();
+    one_node_has_forms_and_settings();
     the_nearest_smaller_entry_serves();
     the_hash_tells_tables_apart();
     mistakes_are_named();
     any_text_is_read_within_its_bounds();
     hosts_are_named();
     transports_are_named();
-    sw_span_table_drop(&table);
+    sw_ways_drop(&table);
     return 0;
 }
