@@ -39,16 +39,24 @@ int sw_trial_call(sw_trial_t *t, uint64_t first, bool *timed)
     }
     *timed = in_trial(t);
     uint64_t at = t->calls++ - t->begins;
-    return *timed ? drawn(t->begins + at / 2) ^ (int)(at & 1) : t->side;
+    t->given = *timed ? drawn(t->begins + at / 2) ^ (int)(at & 1) : t->side;
+    return t->given;
 }
 
-void sw_trial_took(sw_trial_t *t, int side, uint64_t began, uint64_t ended)
+/* Which of its side's calls in the trial the latest one is. */
+static uint64_t pair_of(const sw_trial_t *t)
 {
-    uint64_t at = t->calls - 1 - t->begins;
-    if (at >= 2 * SW_TRIAL_PAIRS)
-        return;
-    t->stamps.began[side][at / 2] = (int64_t)began;
-    t->stamps.ended[side][at / 2] = (int64_t)ended;
+    return (t->calls - 1 - t->begins) / 2;
+}
+
+void sw_trial_began(sw_trial_t *t, uint64_t now)
+{
+    t->stamps.began[t->given][pair_of(t)] = (int64_t)now;
+}
+
+void sw_trial_ended(sw_trial_t *t, uint64_t now)
+{
+    t->stamps.ended[t->given][pair_of(t)] = (int64_t)now;
 }
 
 static double median(const sw_stamps_t *of, int side)

@@ -28,6 +28,7 @@ typedef struct {
     uint64_t begins; /* the trial's first call; 0: none was begun */
     uint64_t pause;  /* calls from one trial to the next */
     int side;        /* what is settled */
+    int given;       /* the latest call's side */
     sw_stamps_t stamps;
 } sw_trial_t;
 
@@ -37,8 +38,8 @@ typedef struct {
 SW_API bool sw_trial_is_due(const sw_trial_t *t);
 SW_API void sw_trial_settle(sw_trial_t *t, const sw_stamps_t *latest);
 SW_API int sw_trial_call(sw_trial_t *t, uint64_t first, bool *timed);
-/* That call began and ended then. */
-SW_API void sw_trial_took(sw_trial_t *t, int side, uint64_t began,
-                          uint64_t ended);
+/* That call, which is timed, begins or has ended: ns. */
+SW_API void sw_trial_began(sw_trial_t *t, uint64_t now);
+SW_API void sw_trial_ended(sw_trial_t *t, uint64_t now);
 
 #endif

@@ -50,8 +50,10 @@ static int run(const world_t *w, long *host)
             last = sw_max(last, came[r]);
         }
         now = last + (uint64_t)ns;
-        for (int r = 0; timed && r < RANKS; r++)
-            sw_trial_took(&t[r], side, came[r], now - (uint64_t)r);
+        for (int r = 0; timed && r < RANKS; r++) {
+            sw_trial_began(&t[r], came[r]);
+            sw_trial_ended(&t[r], now - (uint64_t)r);
+        }
     }
     return t[0].side;
 }

@@ -52,10 +52,7 @@ typedef struct sw_coll_call {
     };
     int result;         /* what the procedure is to return */
     sw_reason_t reason; /* why the host serves */
-    /* of trials.h; trial is NULL where the call is not timed */
-    sw_trial_t *trial;
-    int side;
-    uint64_t began;
+    sw_trial_t *trial;  /* NULL: the call is not timed (trials.h) */
     /* of sw_blocking_t's bytes; of another call all */
     size_t used;
     sw_scratch_t room; /* what does not fit in there */

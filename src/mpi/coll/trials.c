@@ -78,10 +78,9 @@ bool sw_trials_host_guarded(sw_coll_call_t *k)
     if (sw_trial_is_due(t))
         settle(c, t);
     int side = sw_trial_call(t, first, &timed);
-    k->side = side;
     if (timed) {
         k->trial = t;
-        k->began = sw_os_now();
+        sw_trial_began(t, sw_os_now());
     }
     if (side == SW_SIDE_OURS)
         return false;
@@ -91,7 +90,7 @@ bool sw_trials_host_guarded(sw_coll_call_t *k)
 
 void sw_trials_ended(sw_coll_call_t *k)
 {
-    int64_t more = k->side == SW_SIDE_OURS ? sw_settings.guard_delay : 0;
-    sw_trial_took(k->trial, k->side, k->began, sw_os_now() + (uint64_t)more);
-    k->trial = NULL;
+    sw_trial_t *t = k->trial;
+    int64_t more = t->given == SW_SIDE_OURS ? sw_settings.guard_delay : 0;
+    sw_trial_ended(t, sw_os_now() + (uint64_t)more);
 }
