@@ -31,8 +31,8 @@ class Study:
       straightway study -n 8 --runs 5 --html app.html python app.py
 
     The command starts the launcher itself. The first study under an MPI
-    measures the operations of the program on this machine, for a minute or
-    more, and keeps the result.
+    measures the operations of the program on this machine, for some
+    seconds, and keeps the result.
     """
 
     name = "study"

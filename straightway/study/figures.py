@@ -1,5 +1,7 @@
 """The figures of a study: gains, and how far predictions are off."""
 
+import statistics
+
 from straightway.whatif import outcomes
 
 
@@ -35,12 +37,16 @@ def gain(host, ours):
     return 1 - ours / host if host > 0 else 0.0
 
 
-def error(report):
+def error(report, pairs=None):
     """The errors of predictions: of each side's time, and of the gain, in
-    parts of the run's time."""
+    parts of the run's time. That of the time alone has its range: of `pairs`,
+    the errors beside each run; else by the interval of the run in turns."""
     p, m = report["predicted"], report["measured"]
     host, ours = (m[who]["median_s"] for who in ("host", "ours"))
-    return {"host": p["host_s"] / host - 1, "ours": p["ours_s"] / ours - 1,
+    pairs = pairs or [p["host_s"] / m["host"][end] - 1
+                      for end in ("low_s", "median_s", "high_s")]
+    return {"host": statistics.median(pairs), "host_low": min(pairs),
+            "host_high": max(pairs), "ours": p["ours_s"] / ours - 1,
             "gain": gain(p["host_s"], p["ours_s"]) - gain(host, ours)}
 
 

@@ -3,7 +3,7 @@ turn_sentences.py says it."""
 
 from straightway import units
 from straightway.machine import hardware
-from straightway.study import shared, turn_sentences
+from straightway.study import computing, shared, turn_sentences
 
 
 def verdict(report):
@@ -23,8 +23,16 @@ def verdict(report):
                         "the same." if abs(off) < 0.05 else
                         f"{'smaller' if off > 0 else 'larger'} by "
                         f"{abs(off):.1f} % of the run's time."))
+    said.append(_error(report["error"]))
     return said + _verdict_on_part(report.get("nonblocking")) + \
         shared.said(report.get("shared") or [])
+
+
+def _error(found):
+    low, middle, high = (100 * found[name] for name in (
+        "host_low", "host", "host_high"))
+    return (f"The predicted time alone is off by {middle:+.1f} % "
+            f"({low:+.1f} to {high:+.1f} %).").replace("-", "−")
 
 
 def _of_runs(report, m):
@@ -69,5 +77,6 @@ def notes(report):
         said.append(
             "The program gained more than the bound: no model has what counts "
             "here, such as caches, or other programs on the cores.")
+    said += computing.said(report["predicted"]["speed"])
     return said + report["forecast"]["model_about"] + \
         report["forecast"]["notes"]

@@ -4,8 +4,8 @@ import time
 
 from straightway.errors import UserError
 from straightway.machine import hardware
-from straightway.study import (figures, gains, placement, sentences, shared,
-                               turns)
+from straightway.study import (computing, figures, gains, placement,
+                               sentences, shared, turns)
 from straightway.study.figures import speed_up
 from straightway.whatif import experiments, forecast, needs, supposed
 
@@ -37,6 +37,7 @@ class Study:
         self.ranks, self.runs, self.step = ranks, runs, step
         self.in_turns = in_turns
         self.profile = self.accelerated = None
+        self.computed = []      # ns of each run alone, or of that in turns
 
     def _run(self, i, who):
         self.step(f"run {i + 1} of {self.runs} {TITLES.get(who, LEFT)}")
@@ -44,6 +45,8 @@ class Study:
         ns, p = self.runner.measured(self.ranks, accelerated, **settings)
         if not self.profile:
             self.profile = p
+        if who == "host":
+            self.computed.append(computing.of(p))
         if who == "ours" and not self.accelerated:
             self.accelerated = p
         return ns
@@ -83,6 +86,7 @@ class Study:
         if found["why"] and self.in_turns != "only":
             return found, None
         self.profile, self.runs = p, 0
+        self.computed = [computing.of(p)]
         return found, gains.whole_run(run, found, ns)
 
     def _part(self, made, found, measured):
@@ -118,9 +122,15 @@ class Study:
         supposed.Models([SCOUT], None, self.ranks).write(model, self.ranks)
         return self.runner.live(model, self.ranks)
 
+    def _oversubscribed(self):
+        return self.ranks > hardware.cores()
+
     def _forecast(self, recorded):
         """Of replays of the `recorded` run, with the measured times of what the
-        program calls."""
+        program calls, and of its computing. Ranks without a core each compute
+        while they wait for one."""
+        if not self._oversubscribed():
+            self.models.speed = computing.speed(recorded[0], self.computed)
         self.models.wanted = needs.of(
             {r.procedure for r in self.profile.records})
         ours = experiments.Experiment(
@@ -129,6 +139,19 @@ class Study:
                              recorded=recorded)
         return forecast.Forecast(self.runner, self.models, plan, self.step)
 
+    def _errors(self, recorded, samples):
+        """Of the predicted time alone, beside each run alone: by replays that
+        have the run's own computing."""
+        models, speed = [], self.models.speed
+        for computed in self.computed:
+            if not self._oversubscribed():
+                self.models.speed = computing.speed(recorded[0], [computed])
+            models.append(self.models.write(self.runner.path("model"),
+                                            self.ranks))
+        self.models.speed = speed
+        return [found.end / ns - 1 for found, ns in zip(
+            self.runner.replay(models, recorded[1]), samples)]
+
     def _shared(self, measured):
         if measured["how"] == "turns":
             return shared.section(None, self.profile)
@@ -136,7 +159,7 @@ class Study:
 
     def report(self):
         start = time.monotonic()
-        turned = measured = part = None
+        turned = measured = part = errors = None
         recorded = self._record()
         if self.in_turns != "never":
             turned, measured = self._turn()
@@ -147,15 +170,17 @@ class Study:
             turned["bound"] = figures.most(found["bounds"]["communication"])
         if samples:
             part = self._part(made, found, samples)
+            errors = self._errors(recorded, samples["host"])
             measured = figures.side_by_side(samples)
         ours = found["experiments"][0]
         report = {
             "schema": SCHEMA, "machine": hardware.describe(),
             "program": list(self.runner.job.program), "ranks": self.ranks,
             "mpi": self.models.mpi, "runs": self.runs,
-            "oversubscribed": self.ranks > hardware.cores(),
+            "oversubscribed": self._oversubscribed(),
             "profile": figures.summary(self.profile),
             "predicted": {
+                "speed": self.models.speed,
                 "host_s": found["baseline"]["time_s"],
                 "ours_s": ours["time_s"],
                 "speed_up": speed_up(found["baseline"]["time_s"],
@@ -166,7 +191,7 @@ class Study:
                                            self.models, made.recorded,
                                            self.step),
             "forecast": found}
-        report["error"] = figures.error(report)
+        report["error"] = figures.error(report, errors)
         report["notes"] = sentences.notes(report)
         report["seconds"] = time.monotonic() - start
         return report

@@ -46,6 +46,8 @@ class Models:
         about   sentences on the measurements
         doubts  sentences on what makes them unreliable
         wanted  of measured.PARTS, those that the program needs
+        speed   of the processors in every model, beside those of the recorded
+                run (1.0)
     """
 
     def __init__(self, names, job, ranks, recalibrate=False,
@@ -53,7 +55,7 @@ class Models:
         self.names, self.job, self.ranks = names, job, ranks
         self.recalibrate, self.step = recalibrate, step
         self.mpi, self.about, self.doubts = None, [], []
-        self.wanted = measured.PARTS
+        self.wanted, self.speed = measured.PARTS, 1.0
         self.host, self._given_mpi = None, mpi or (job and job.mpi)
         self._calibration = self._nodes = None
         for name in names:
@@ -198,14 +200,17 @@ class Models:
     def lines(self, ranks, experiment=None):
         if experiment is None:
             title = "the baseline's model, " + "+".join(self.names)
-            found = combine(ranks, self._layers(self.names, ranks, title))
+            found = combine(ranks, [self._machine(), *self._layers(
+                self.names, ranks, title)])
             _check_links(found, ranks, title)
             return found
+        layers = [self._machine()]
         if experiment.models == ["free"]:
-            names, layers = [], [[Line("free", "all")]]
+            names = []
+            layers.append([Line("free", "all")])
         else:
             names, places = self._names(ranks, experiment)
-            layers = list(self._layers(names, ranks, experiment.title))
+            layers += self._layers(names, ranks, experiment.title)
             layers.append(places)
         layers.append(_speed(experiment, layers))
         layers.append(_offloads(experiment, layers))
@@ -214,6 +219,10 @@ class Models:
         if experiment.models != ["free"]:
             _check_links(found, ranks, experiment.title)
         return found
+
+    def _machine(self):
+        return [] if self.speed == 1 else \
+            [Line("cpu_speed", self.speed, digits=6)]
 
     def _names(self, ranks, experiment):
         """The models of an experiment, and the line that places the ranks. The

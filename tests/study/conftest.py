@@ -7,6 +7,7 @@ from harness.calibrations import calibration
 from straightway import profile
 from straightway.machine import hardware as machine
 from straightway.machine import hosts
+from straightway.study import computing
 from straightway.whatif import measured
 from straightway.whatif import runs as whatif
 
@@ -34,4 +35,6 @@ def runner(monkeypatch, tmp_path):
     monkeypatch.setattr(measured, "host_of", lambda job, ranks: host)
     monkeypatch.setattr(measured, "load", lambda *_: calibration())
     monkeypatch.setattr(machine, "cores", lambda: 2)
+    # The capture is another program's.
+    monkeypatch.setattr(computing, "of", lambda p: standin.COMPUTE)
     return new

@@ -10,11 +10,12 @@ import straightway
 from harness import captures
 from harness import whatif_standin as standin
 from harness.calibrations import calibration
+from harness.turned import turned
 from straightway import profile, study
 from straightway.commands import study as command
 from straightway.errors import UserError
 from straightway.machine import hardware as machine
-from straightway.study import figures, shared
+from straightway.study import computing, figures, shared
 from straightway.whatif import measured, needs, placements
 from straightway.whatif import runs as whatif
 from test_whatif_command import SCHEMA as FORECAST
@@ -53,7 +54,7 @@ def report_of(run, *words, way=RUNS):
 def test_the_prediction_stands_beside_the_measured_gain(run, runner):
     report = report_of(run, "-n", "2", "./app")
     assert report["predicted"] == pytest.approx(
-        {"host_s": 4.0, "ours_s": 3.0, "speed_up": 4 / 3})
+        {"host_s": 4.0, "ours_s": 3.0, "speed_up": 4 / 3, "speed": 1.0})
     assert report["measured"]["host"]["median_s"] == pytest.approx(4.08)
     assert report["measured"]["ours"]["median_s"] == pytest.approx(3.06)
     assert report["error"]["host"] == pytest.approx(4 / 4.08 - 1)
@@ -80,7 +81,7 @@ def test_the_program_runs_in_virtual_time_once(run, runner):
     report_of(run, "-n", "2", "./app")
     # And first: it tells a deadlock, in which a normal run would hang.
     assert runner.made[0].asked == [("live", 2)] + [("measured", 2)] * 6 + \
-        [("replay", 4)]
+        [("replay", 4), ("replay", 3)]
 
 
 def test_the_model_has_what_the_program_calls(monkeypatch, run, runner):
@@ -266,11 +267,60 @@ def test_the_verdict_is_as_good_as_the_runs(alone, ours, told):
     measured_ = figures.side_by_side({"host": [1e9 * t for t in alone],
                                       "ours": [1e9 * t for t in ours]})
     report = {"measured": measured_, "turns": None, "runs": 2,
-              "error": {"gain": 0.01},
+              "error": {"gain": 0.01, "host": 0.02, "host_low": -0.01,
+                        "host_high": 0.03},
               "predicted": {"host_s": 4, "ours_s": 3, "speed_up": 4 / 3}}
     said = " ".join(study.verdict(report))
     assert told in said
     assert "measured gain is smaller by 1.0 % of the run's time" in said
+    assert "time alone is off by +2.0 % (−1.0 to +3.0 %)." in said
+
+
+@pytest.mark.parametrize("way", ["--runs 2", "--in-turns"])
+def test_the_prediction_has_the_measured_runs_computing(monkeypatch, run,
+                                                        runner, way):
+    """In virtual time the machine was 1.25 times as fast: the program computes
+    for 2 s a rank there, for 2.5 s in the measured runs."""
+    longer = 1.25
+    monkeypatch.setattr(standin.Runner, "turned", turned(pairs=40))
+    monkeypatch.setattr(computing, "of", lambda p: longer * standin.COMPUTE)
+    report = report_of(run, "-n", "2", "./app", way=way.split())
+    p = report["predicted"]
+    assert p["speed"] == pytest.approx(1 / longer)
+    assert p["host_s"] == pytest.approx(4.5)
+    assert p["ours_s"] == pytest.approx(3.5)
+    assert report["error"]["host_low"] <= report["error"]["host"] <= \
+        report["error"]["host_high"]
+    assert any("0.80 times as fast" in note for note in report["notes"])
+    # Of at most: what communication takes of the longer run.
+    assert report["forecast"]["bounds"]["communication"]["ratio"] == \
+        pytest.approx(4.5 / 2.5)
+
+
+def test_each_run_alone_has_its_own_error(monkeypatch, run, runner):
+    """Two runs on a machine that moves: the prediction moves with it."""
+    moves = iter([1.0, 1.5, 2.0, 1.0])
+    factor = []
+
+    def of(p):
+        factor.append(next(moves))
+        return factor[-1] * standin.COMPUTE
+
+    monkeypatch.setattr(computing, "of", of)
+    monkeypatch.setattr(standin.Runner, "measured", lambda self, ranks,
+                        accelerated=False: (4.08e9, self.profile))
+    report = report_of(run, "-n", "2", "./app", way=("--runs", "2"))
+    found = report["error"]
+    ends = [2 + 2 * one for one in factor[:2]]
+    assert found["host_low"] == pytest.approx(
+        min(ends) / 4.08 - 1, abs=1e-5)
+    assert found["host_high"] == pytest.approx(
+        max(ends) / 4.08 - 1, abs=1e-5)
+
+
+def test_ranks_without_a_core_each_are_not_scaled(monkeypatch, run, runner):
+    monkeypatch.setattr(computing, "of", lambda p: 3 * standin.COMPUTE)
+    assert report_of(run, "-n", "8", "./app")["predicted"]["speed"] == 1
 
 
 def test_more_ranks_than_cores_are_not_compared_in_silence(run, runner):
