@@ -14,6 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Most files are short, and a block of the arena would stay for reuse. */
+#define FEW ((size_t)16 << 10)
 #define FILE_MAX ((size_t)1 << 20)
 
 static pthread_once_t read_once = PTHREAD_ONCE_INIT;
@@ -62,13 +64,31 @@ static void parse(const char *path, const char *text)
     }
 }
 
+/* The file's text, of *n bytes; *n is -1, with errno, where it cannot be read.
+ * NULL: no memory. */
+static char *read_text(const char *path, int *n)
+{
+    char *text = NULL;
+    for (size_t room = FEW;; room *= 4) {
+        char *more = realloc(text, room);
+        if (!more) {
+            free(text);
+            return NULL;
+        }
+        text = more;
+        *n = sw_os_read_text(path, text, room);
+        if (*n < (int)room - 1 || room >= FILE_MAX)
+            return text;
+    }
+}
+
 static void read_file(void)
 {
     static char path[4096];
-    char *text;
-    if (!find_file(path, sizeof path) || !(text = malloc(FILE_MAX)))
+    int n;
+    char *text = find_file(path, sizeof path) ? read_text(path, &n) : NULL;
+    if (!text)
         return;
-    int n = sw_os_read_text(path, text, FILE_MAX);
     if (n >= (int)FILE_MAX - 1)
         SAY("%s is larger than %zu bytes: remove it, and write it anew with "
             "straightway tune (the built-in table serves)",
