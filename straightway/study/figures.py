@@ -37,7 +37,7 @@ def gain(host, ours):
     return 1 - ours / host if host > 0 else 0.0
 
 
-def error(report, pairs=None):
+def error(report, pairs=()):
     """The errors of predictions: of each side's time, and of the gain, in
     parts of the run's time. That of the time alone has its range: of `pairs`,
     the errors beside each run; else by the interval of the run in turns."""

@@ -23,16 +23,18 @@ def verdict(report):
                         "the same." if abs(off) < 0.05 else
                         f"{'smaller' if off > 0 else 'larger'} by "
                         f"{abs(off):.1f} % of the run's time."))
-    said.append(_error(report["error"]))
+    said.append(_error(report["error"], m["how"] == "turns"))
     return said + _verdict_on_part(report.get("nonblocking")) + \
         shared.said(report.get("shared") or [])
 
 
-def _error(found):
-    low, middle, high = (100 * found[name] for name in (
-        "host_low", "host", "host_high"))
-    return (f"The predicted time alone is off by {middle:+.1f} % "
-            f"({low:+.1f} to {high:+.1f} %).").replace("-", "−")
+def _error(found, in_turns):
+    low, middle, high, plain = (100 * found[name] for name in (
+        "host_low", "host", "host_high", "plain"))
+    return (f"With the measured computation, the predicted time alone is off "
+            f"by {middle:+.1f} % ({low:+.1f} to {high:+.1f} % "
+            f"{'by the interval of the gain' if in_turns else 'over the runs'}"
+            f"); without it, by {plain:+.1f} %.").replace("-", "−")
 
 
 def _of_runs(report, m):

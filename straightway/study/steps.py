@@ -123,7 +123,7 @@ class Study:
         return self.runner.live(model, self.ranks)
 
     def _oversubscribed(self):
-        return self.ranks > hardware.cores()
+        return self.ranks > hardware.cores() or self.profile.crowded
 
     def _forecast(self, recorded):
         """Of replays of the `recorded` run, with the measured times of what the
@@ -139,18 +139,26 @@ class Study:
                              recorded=recorded)
         return forecast.Forecast(self.runner, self.models, plan, self.step)
 
-    def _errors(self, recorded, samples):
-        """Of the predicted time alone, beside each run alone: by replays that
-        have the run's own computing."""
-        models, speed = [], self.models.speed
-        for computed in self.computed:
-            if not self._oversubscribed():
-                self.models.speed = computing.speed(recorded[0], [computed])
+    def _alone(self, recorded, speeds):
+        """ns of the program alone, by replays in which it computes so many
+        times as fast as in the recorded run."""
+        models, kept = [], self.models.speed
+        for self.models.speed in speeds:
             models.append(self.models.write(self.runner.path("model"),
                                             self.ranks))
-        self.models.speed = speed
-        return [found.end / ns - 1 for found, ns in zip(
-            self.runner.replay(models, recorded[1]), samples)]
+        self.models.speed = kept
+        return [found.end for found in self.runner.replay(models, recorded[1])]
+
+    def _errors(self, recorded, measured, samples):
+        """figures.errors, beside each run alone, with its own computing; and of
+        the prediction with the recorded computing."""
+        speeds = [1.0] if not samples or self._oversubscribed() else \
+            [1.0, *(computing.speed(recorded[0], [one])
+                    for one in self.computed)]
+        plain, *each = self._alone(recorded, speeds)
+        host = measured["host"]["median_s"]
+        return plain / 1e9 / host - 1, [
+            end / ns - 1 for end, ns in zip(each, samples or ())]
 
     def _shared(self, measured):
         if measured["how"] == "turns":
@@ -159,7 +167,7 @@ class Study:
 
     def report(self):
         start = time.monotonic()
-        turned = measured = part = errors = None
+        turned = measured = part = None
         recorded = self._record()
         if self.in_turns != "never":
             turned, measured = self._turn()
@@ -170,8 +178,9 @@ class Study:
             turned["bound"] = figures.most(found["bounds"]["communication"])
         if samples:
             part = self._part(made, found, samples)
-            errors = self._errors(recorded, samples["host"])
             measured = figures.side_by_side(samples)
+        plain, pairs = self._errors(recorded, measured,
+                                    samples and samples["host"])
         ours = found["experiments"][0]
         report = {
             "schema": SCHEMA, "machine": hardware.describe(),
@@ -191,7 +200,7 @@ class Study:
                                            self.models, made.recorded,
                                            self.step),
             "forecast": found}
-        report["error"] = figures.error(report, errors)
+        report["error"] = dict(figures.error(report, pairs), plain=plain)
         report["notes"] = sentences.notes(report)
         report["seconds"] = time.monotonic() - start
         return report

@@ -60,7 +60,8 @@ def turn(monkeypatch, runner, tmp_path):
 def test_one_run_tells_the_gain(run, turn):
     turn(turned(pairs=100, gain=0.05))
     report = report_of(run, "-n", "2", "./app", way=TURNS)
-    assert turn.made[0].asked == [("live", 2), ("in turns", 2), ("replay", 4)]
+    assert turn.made[0].asked == [("live", 2), ("in turns", 2), ("replay", 4),
+                                  ("replay", 1)]
     found = report["turns"]
     assert found["why"] is None and found["apart"]
     assert found["low"] < 0.05 < found["high"] < 0.053

@@ -16,7 +16,7 @@ from straightway.commands import study as command
 from straightway.errors import UserError
 from straightway.machine import hardware as machine
 from straightway.study import computing, figures, shared
-from straightway.whatif import measured, needs, placements
+from straightway.whatif import measured, needs, outcomes, placements
 from straightway.whatif import runs as whatif
 from test_whatif_command import SCHEMA as FORECAST
 
@@ -81,7 +81,7 @@ def test_the_program_runs_in_virtual_time_once(run, runner):
     report_of(run, "-n", "2", "./app")
     # And first: it tells a deadlock, in which a normal run would hang.
     assert runner.made[0].asked == [("live", 2)] + [("measured", 2)] * 6 + \
-        [("replay", 4), ("replay", 3)]
+        [("replay", 4), ("replay", 4)]
 
 
 def test_the_model_has_what_the_program_calls(monkeypatch, run, runner):
@@ -268,12 +268,14 @@ def test_the_verdict_is_as_good_as_the_runs(alone, ours, told):
                                       "ours": [1e9 * t for t in ours]})
     report = {"measured": measured_, "turns": None, "runs": 2,
               "error": {"gain": 0.01, "host": 0.02, "host_low": -0.01,
-                        "host_high": 0.03},
+                        "host_high": 0.03, "plain": 0.2},
               "predicted": {"host_s": 4, "ours_s": 3, "speed_up": 4 / 3}}
     said = " ".join(study.verdict(report))
     assert told in said
     assert "measured gain is smaller by 1.0 % of the run's time" in said
-    assert "time alone is off by +2.0 % (−1.0 to +3.0 %)." in said
+    assert "With the measured computation, the predicted time alone is off " \
+        "by +2.0 % (−1.0 to +3.0 % over the runs); without it, by +20.0 %." \
+        in said
 
 
 @pytest.mark.parametrize("way", ["--runs 2", "--in-turns"])
@@ -291,7 +293,9 @@ def test_the_prediction_has_the_measured_runs_computing(monkeypatch, run,
     assert p["ours_s"] == pytest.approx(3.5)
     assert report["error"]["host_low"] <= report["error"]["host"] <= \
         report["error"]["host_high"]
-    assert any("0.80 times as fast" in note for note in report["notes"])
+    assert any("1.25 times as long" in note for note in report["notes"])
+    assert report["error"]["plain"] == pytest.approx(
+        4.0 / report["measured"]["host"]["median_s"] - 1)
     # Of at most: what communication takes of the longer run.
     assert report["forecast"]["bounds"]["communication"]["ratio"] == \
         pytest.approx(4.5 / 2.5)
@@ -316,6 +320,22 @@ def test_each_run_alone_has_its_own_error(monkeypatch, run, runner):
         min(ends) / 4.08 - 1, abs=1e-5)
     assert found["host_high"] == pytest.approx(
         max(ends) / 4.08 - 1, abs=1e-5)
+
+
+def test_computing_is_the_time_outside_of_mpi(tmp_path):
+    p = profile.load(captures.halo(2).write(tmp_path / "a.swcap"))
+    took = computing.of(p)
+    assert took == p.elapsed - p.communication.time > 0
+
+    def recorded(ns):
+        sums = outcomes.RankTime(0, ns, 0.0, 0, 0)
+        return outcomes.Outcome(2, 1.0, sums=sums)
+
+    assert computing.speed(recorded(2 * took), [took, took]) == 2
+    for none in (recorded(0), outcomes.Outcome(2, 1.0)):
+        assert computing.speed(none, [took]) == 1
+    assert computing.speed(recorded(took), []) == 1
+    assert computing.speed(recorded(took), [0]) == 1
 
 
 def test_ranks_without_a_core_each_are_not_scaled(monkeypatch, run, runner):
