@@ -23,7 +23,7 @@ def verdict(report):
                         "the same." if abs(off) < 0.05 else
                         f"{'smaller' if off > 0 else 'larger'} by "
                         f"{abs(off):.1f} % of the run's time."))
-    said.append(_error(report["error"], m["how"] == "turns"))
+        said.append(_error(report["error"], m["how"] == "turns"))
     return said + _verdict_on_part(report.get("nonblocking")) + \
         shared.said(report.get("shared") or [])
 
