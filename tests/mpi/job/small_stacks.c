@@ -169,7 +169,8 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
     MPI_Comm_size(MPI_COMM_WORLD, &world_size);
     stack = (size_t)argument(argc, argv, 1, 64) << 10;
-    size_t most = (size_t)(world_size + 2) * MOST + SIDE * SIDE;
+    /* A sparse block for each rank spans nearly a matrix. */
+    size_t most = (size_t)(world_size + 2) * (MOST + SIDE * SIDE);
     a = calloc(most, sizeof *a);
     b = calloc(most, sizeof *b);
     counts = calloc((size_t)world_size + 2, sizeof *counts);
