@@ -1,0 +1,106 @@
+"""Build wheels that every Linux of today takes: wheel.py [PROCESSOR ...].
+
+    .venv/bin/python packaging/wheel.py x86_64 aarch64
+
+A wheel is built for a processor and for glibc GLIBC, whatever this machine has.
+The compiler is clang as the package `ziglang` carries it, with the headers and
+stubs of that glibc. Nothing of the machine's own comes into the wheel but
+pip, CMake and Python.
+
+auditwheel then looks at every binary in the wheel. What needs a newer glibc or
+a library that not every machine has is an error. The result lies in
+build/dist. Two builds of one commit give the same bytes: times come from
+SOURCE_DATE_EPOCH (else from the commit), and no path of the build stays.
+"""
+import argparse
+import os
+import pathlib
+import stat
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+DIST = ROOT / "build" / "dist"
+GLIBC = "2.28"
+PROCESSORS = ("x86_64", "aarch64")
+
+
+def epoch():
+    """The time that all files of a wheel have, in seconds, as text."""
+    said = os.environ.get("SOURCE_DATE_EPOCH")
+    if said:
+        return said
+    done = subprocess.run(["git", "log", "-1", "--format=%ct"], cwd=ROOT,
+                          text=True, capture_output=True)
+    return done.stdout.strip() or "1577836800"
+
+
+def compiler(folder, processor):
+    """A command `cc` in this folder that compiles for the processor."""
+    import ziglang
+    zig = pathlib.Path(ziglang.__file__).with_name("zig")
+    cc = folder / "cc"
+    cc.write_text(
+        "#!/bin/sh\n"
+        f"exec '{zig}' cc -target {processor}-linux-gnu.{GLIBC} "
+        f"-fno-sanitize=all -ffile-prefix-map='{ROOT}'=. \"$@\"\n")
+    cc.chmod(cc.stat().st_mode | stat.S_IXUSR)
+    return cc
+
+
+def build(processor, folder):
+    """The path of a wheel for the processor, as the build tags it."""
+    options = {
+        "CMAKE_SYSTEM_NAME": "Linux", "CMAKE_SYSTEM_PROCESSOR": processor,
+        "CMAKE_BUILD_TYPE": "RelWithDebInfo"}
+    env = {
+        **os.environ, "CC": str(compiler(folder, processor)),
+        "ASM": str(folder / "cc"), "SOURCE_DATE_EPOCH": epoch(),
+        "_PYTHON_HOST_PLATFORM": f"linux-{processor}",
+        "CMAKE_ARGS": " ".join(f"-D{k}={v}" for k, v in options.items())}
+    place = ROOT / "build" / f"wheel-{processor}"
+    subprocess.run(
+        [sys.executable, "-m", "pip", "--disable-pip-version-check", "wheel",
+         "--no-build-isolation", "--no-deps", "--wheel-dir", folder / "built",
+         f"--config-settings=build-dir={place}",
+         "--config-settings=install.strip=true", "."],
+        cwd=ROOT, env=env, check=True)
+    wheel, = (folder / "built").glob("*.whl")
+    return wheel
+
+
+def check(wheel, processor):
+    """The wheel under its name for all Linux; an error if auditwheel finds what
+    the name does not promise."""
+    name = f"manylinux_{GLIBC.replace('.', '_')}_{processor}"
+    bin_dir = pathlib.Path(sys.executable).parent
+    subprocess.run(
+        [sys.executable, "-m", "auditwheel", "repair", "--plat", name,
+         "--only-plat", "--wheel-dir", DIST, wheel], check=True,
+        env={**os.environ, "SOURCE_DATE_EPOCH": epoch(),
+             "PATH": f"{bin_dir}:{os.environ['PATH']}"})
+    found, = DIST.glob(f"*{name}.whl")
+    return found
+
+
+def options():
+    p = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    p.add_argument("processor", nargs="*", choices=[*PROCESSORS, []],
+                   help=f"[{' '.join(PROCESSORS)}]")
+    return p.parse_args()
+
+
+def main():
+    DIST.mkdir(parents=True, exist_ok=True)
+    for processor in options().processor or PROCESSORS:
+        for old in DIST.glob(f"*_{processor}.whl"):
+            old.unlink()
+        with tempfile.TemporaryDirectory() as folder:
+            wheel = check(build(processor, pathlib.Path(folder)), processor)
+        size = wheel.stat().st_size / 1e6
+        print(f"{wheel.relative_to(ROOT)}  {size:.1f} MB")
+
+
+if __name__ == "__main__":
+    main()
