@@ -181,7 +181,8 @@ def lines(text):
 
 def wrong(line):
     """What is wrong with the `straightway` commands of a line."""
-    for text in re.findall(r"(?:^|[\s/])straightway ([a-z-].*)", line):
+    for text in re.findall(r"(?:^|(?<!from)[\s/])straightway ([a-z-].*)",
+                           line):
         try:
             words = shlex.split(text, comments=True)
         except ValueError:
