@@ -87,18 +87,6 @@ def study(folder, reports):
                 cwd=folder)
 
 
-def whatif(folder, reports):
-    straightway("whatif", "run", "-n", "2", "--free", "alltoall", "--html",
-                reports / "whatif.html", *FLOW, cwd=folder)
-
-
-def bench(folder, reports):
-    words = ["bench", "collectives", "-n", "2", "--ops",
-             "barrier,bcast,allreduce,alltoall", "--sizes", "8,16k,1m",
-             "--seconds", "0.2"]
-    return " ".join(["straightway", *words]), straightway(*words)
-
-
 def where(folder, reports):
     program = folder / "late.py"
     program.write_text(LATE)
@@ -149,7 +137,7 @@ def main():
     images, reports = out / "_images", out / "reports"
     images.mkdir(parents=True)
     reports.mkdir()
-    for report in (topo, profile, where, bench, whatif, study):
+    for report in (topo, profile, where, study):
         with tempfile.TemporaryDirectory(prefix="straightway-") as folder:
             try:
                 make(report, pathlib.Path(folder), images, reports)
