@@ -1,5 +1,5 @@
 """straightway.h is found in three ways, in an installation that has moved, too:
-pkg-config, CMake's find_package and `straightway --cflags`."""
+pkg-config, CMake's find_package and the option --cflags."""
 
 import os
 import pathlib
