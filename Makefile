@@ -43,6 +43,7 @@ help:
 	@echo 'make applications [ONLY=meep,nwchem] [PAIRS=15] [RANKS=2,4]'
 	@echo '                real programs of Debian, alone and with Straightway in turns:'
 	@echo '                a line each; build/applications.json, build/applications.md'
+	@echo 'make deb        the Debian package, into build/deb'
 	@echo 'make setup      build and install into .venv, and nothing else'
 	@echo '                (ASSERT=1: with its invariants checked at run time)'
 	@echo 'make clean      remove all that these have made'
@@ -127,6 +128,12 @@ test-py: hosts setup $(STAMPS)/tests $(STAMPS)/examples
 test-deep: hosts $(STAMPS)/tests $(STAMPS)/examples
 	@$(MAKE) --no-print-directory setup ASSERT=1
 	@STRAIGHTWAY_DEEP=1 sh tests/run.sh $(PY)
+
+# Packages -------------------------------------------------------------------
+
+.PHONY: deb
+deb: $(STAMPS)/tools
+	@sh packaging/deb.sh $(PY)
 
 clean:
 	rm -rf .venv .hosts build demo.study.html
