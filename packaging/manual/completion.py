@@ -37,6 +37,8 @@ def _plain(action):
     plain = copy.copy(action)
     if action.nargs != 0:
         plain.metavar = _operand(action).replace(" ", "_")
+    if action.choices:
+        plain.choices = list(action.choices)    # Debian 12's shtab counts them
     if action.dest == "program":
         plain.complete = _PROGRAM
     elif not action.choices and _FILE.search(plain.metavar or ""):
