@@ -45,6 +45,7 @@ help:
 	@echo '                a line each; build/applications.json, build/applications.md'
 	@echo 'make docs       the site of these pages, with pictures of reports by this code:'
 	@echo '                build/site/index.html'
+	@echo 'make deb        the Debian package, into build/deb'
 	@echo 'make setup      build and install into .venv, and nothing else'
 	@echo '                (ASSERT=1: with its invariants checked at run time)'
 	@echo 'make clean      remove all that these have made'
@@ -146,6 +147,12 @@ test-py: hosts setup $(STAMPS)/tests $(STAMPS)/examples
 test-deep: hosts $(STAMPS)/tests $(STAMPS)/examples $(STAMPS)/docs
 	@$(MAKE) --no-print-directory setup ASSERT=1
 	@STRAIGHTWAY_DEEP=1 sh tests/run.sh $(PY)
+
+# Packages -------------------------------------------------------------------
+
+.PHONY: deb
+deb: $(STAMPS)/tools
+	@sh packaging/deb.sh $(PY)
 
 clean:
 	rm -rf .venv .hosts build demo.study.html
