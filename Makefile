@@ -28,7 +28,7 @@ SOURCES := $(shell find src include bench cmake straightway packaging -type f \
              ! -name '*.pyc' 2>/dev/null) CMakeLists.txt pyproject.toml
 
 .PHONY: help setup hosts demo demo-nodes demo-place bench applications test \
-        test-c test-py test-deep clean
+        test-c test-py test-deep docs site clean
 .DELETE_ON_ERROR:
 
 help:
@@ -37,12 +37,15 @@ help:
 	@echo 'make demo-nodes a solver over two test nodes, alone and with Straightway'
 	@echo 'make demo-place a halo exchange over two test nodes, placed badly, and as'
 	@echo '                straightway map says'
-	@echo 'make test       every test, each under two MPIs (within 20 minutes)'
+	@echo 'make test       every test, each under one MPI or two (within 20 minutes)'
 	@echo 'make test-deep  every test under every MPI, long stress runs, whole suites'
 	@echo 'make bench      the collectives, host and Straightway side by side'
 	@echo 'make applications [ONLY=meep,nwchem] [PAIRS=15] [RANKS=2,4]'
 	@echo '                real programs of Debian, alone and with Straightway in turns:'
 	@echo '                a line each; build/applications.json, build/applications.md'
+	@echo 'make docs       the site of these pages, with pictures of reports by this code:'
+	@echo '                build/site/index.html'
+	@echo 'make deb        the Debian package, into build/deb'
 	@echo 'make setup      build and install into .venv, and nothing else'
 	@echo '                (ASSERT=1: with its invariants checked at run time)'
 	@echo 'make clean      remove all that these have made'
@@ -81,6 +84,11 @@ $(STAMPS)/tests: tests/requirements.txt | $(STAMPS)/venv
 	@$(PIP) install -r tests/requirements.txt
 	@touch $@
 
+$(STAMPS)/docs: docs/requirements.txt | $(STAMPS)/venv
+	@echo 'set-up: Sphinx'
+	@$(PIP) install -r docs/requirements.txt
+	@touch $@
+
 # One MPI from PyPI into a prefix of its own.
 .hosts/%/ready: packaging/host.sh | $(STAMPS)/venv
 	@echo 'set-up: the MPI $* in .hosts/$*'
@@ -114,6 +122,18 @@ applications: setup
 	@$(PY) bench/applications.py $(if $(ONLY),--only $(ONLY)) --pairs $(PAIRS) \
 	  --ranks $(RANKS) --json build/applications.json --page $(PAGE)
 
+# Without an MPI or a browser the committed pictures serve.
+docs: setup $(STAMPS)/docs $(STAMPS)/tests $(STAMPS)/examples
+	@sh packaging/with_mpi.sh $(PY) $(PY) docs/make_pictures.py \
+	  build/pictures || echo 'docs: no MPI: the committed pictures serve'
+	@$(MAKE) --no-print-directory site
+
+# The same of pages alone. A warning is an error.
+site: $(STAMPS)/docs
+	@$(PY) -m sphinx -q -W --keep-going -b html -d build/doctrees -c docs \
+	  . build/site
+	@echo 'the site: build/site/index.html'
+
 test: hosts $(STAMPS)/tests $(STAMPS)/examples
 	@$(MAKE) --no-print-directory setup
 	@sh tests/run.sh $(PY)
@@ -124,9 +144,15 @@ test-c: $(STAMPS)/tools
 test-py: hosts setup $(STAMPS)/tests $(STAMPS)/examples
 	@$(PYTEST) tests
 
-test-deep: hosts $(STAMPS)/tests $(STAMPS)/examples
+test-deep: hosts $(STAMPS)/tests $(STAMPS)/examples $(STAMPS)/docs
 	@$(MAKE) --no-print-directory setup ASSERT=1
 	@STRAIGHTWAY_DEEP=1 sh tests/run.sh $(PY)
+
+# Packages -------------------------------------------------------------------
+
+.PHONY: deb
+deb: $(STAMPS)/tools
+	@sh packaging/deb.sh $(PY)
 
 clean:
 	rm -rf .venv .hosts build demo.study.html

@@ -1,48 +1,59 @@
 """The gain of a program by runs in turns, and by separate runs (docs/study.md).
 
     .venv/bin/python bench/turns_agreement.py [--turns N] [--pairs N]
-        [--json OUT] -n RANKS PROGRAM [ARGUMENT ...]
+        [--printed PATTERN] [--json OUT] -n RANKS PROGRAM [ARGUMENT ...]
 
 The script runs the program in turns N times. Then it runs the program alone and
 with Straightway, one after the other, in pairs whose order changes. It prints
 the gain and its 95 % interval by either way, and whether the intervals meet.
 
+A separate run has all that the launcher and MPI_Init take, and the costs that
+Straightway has once. A run in turns leaves these out. So give --printed: a
+regular expression, whose group is the seconds that the program itself prints.
+
 The launcher is mpirun, or $MPIEXEC.
 """
-import argparse
 import json
 import math
 import pathlib
+import re
 import statistics
 import subprocess
+import sys
 import tempfile
 import time
 
-from turns_coverage import COMMAND, launch, one
+from turns_coverage import COMMAND, launch, one, parser
 
 # Student's t for 95 %, by pairs less one; beyond the last, 1.96.
 STUDENT = {4: 2.78, 9: 2.26, 14: 2.14, 19: 2.09, 24: 2.06, 30: 2.04, 60: 2.00}
 
 
 def options():
-    p = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    p = parser(__doc__, "all times")
     p.add_argument("--turns", type=int, default=3, metavar="N",
                    help="runs in turns [3]")
     p.add_argument("--pairs", type=int, default=31, metavar="N",
                    help="pairs of separate runs [31]")
-    p.add_argument("--json", metavar="OUT", help="all times")
-    p.add_argument("-n", type=int, required=True, metavar="RANKS")
-    p.add_argument("program", nargs=argparse.REMAINDER)
+    p.add_argument("--printed", type=re.compile, metavar="PATTERN",
+                   help="the program's own seconds [those of the launcher]")
     return p.parse_args()
 
 
 def wall(args, ours):
     """Seconds of one run."""
     began = time.monotonic()
-    subprocess.run([*launch(args),
-                    *([COMMAND, "run"] if ours else []),
-                    *args.program], check=True, stdout=subprocess.DEVNULL)
-    return time.monotonic() - began
+    done = subprocess.run([*launch(args),
+                           *([COMMAND, "run"] if ours else []),
+                           *args.program], check=True, text=True,
+                          stdout=subprocess.PIPE)
+    took = time.monotonic() - began
+    if args.printed:
+        found = args.printed.search(done.stdout)
+        if not found:
+            sys.exit(f"nothing in the output is like {args.printed.pattern}")
+        took = float(found[1])
+    return took
 
 
 def separate(args):

@@ -25,14 +25,21 @@ from straightway.study import estimate, turns
 COMMAND = pathlib.Path(sys.executable).with_name("straightway")
 
 
+def parser(text, results):
+    """For a script with this text, which repeats a program with its arguments,
+    and writes its results with --json."""
+    p = argparse.ArgumentParser(description=text.partition("\n")[0])
+    p.add_argument("--json", metavar="OUT", help=results)
+    p.add_argument("-n", type=int, required=True, metavar="RANKS")
+    p.add_argument("program", nargs=argparse.REMAINDER)
+    return p
+
+
 def options():
-    p = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    p = parser(__doc__, "all intervals")
     p.add_argument("--runs", type=int, default=20, metavar="N")
     p.add_argument("--delay", type=int, default=0, metavar="PPM",
                    help="one side takes so many millionths longer [0]")
-    p.add_argument("--json", metavar="OUT", help="all intervals")
-    p.add_argument("-n", type=int, required=True, metavar="RANKS")
-    p.add_argument("program", nargs=argparse.REMAINDER)
     return p.parse_args()
 
 

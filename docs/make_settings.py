@@ -7,6 +7,7 @@ A test compares the page with the table, so that neither goes its own way.
 
 import json
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -37,8 +38,9 @@ ROWS = """
 
 def row(line):
     default = f"`{line['default']}`" if line["default"] else "none"
+    text = re.sub(r"docs/([\w-]+\.md)", r"[\1](\1)", line["help"])
     return (f"| `{line['name']}` | `{line['option']}` | {line['type']} | "
-            f"{default} | {line['help']} |\n")
+            f"{default} | {text} |\n")
 
 
 def render(table):

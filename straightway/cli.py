@@ -148,6 +148,12 @@ def main(argv=None):
         # python -m straightway run: the native command carries it out.
         os.execv(native.command(), [str(native.command()), *argv])
     try:
+        if argv[:1] == ["--cflags"]:
+            print(f"-I{native.include()}")
+            return 0
+        if argv[:1] == ["--completion"]:
+            sys.stdout.write(native.completion(*argv[1:2]))
+            return 0
         options = _parser(argv[0] if argv else None).parse_args(argv)
         return options.run(options)
     except UserError as error:

@@ -24,7 +24,8 @@ class Diff:
         add = parser.add_argument
         add("a", metavar="A", help="a capture, before")
         add("b", metavar="B", help="a capture, after")
-        add("--json", metavar="OUT", help="the comparison; - is stdout")
+        add("--json", metavar="OUT", help=(
+            "the comparison, in the form of diff.schema.json; - is stdout"))
         add("--csv", metavar="OUT", help=(
             "the operations, one row each; - is stdout"))
         add("--top", metavar="N", type=int, help="operations shown [20]")

@@ -43,8 +43,8 @@ class Doctor:
             "start N ranks, and say on which nodes they are"))
         parser.add_argument("--launcher-args", metavar="\"...\"", default="",
                             help="hand these arguments to the launcher")
-        parser.add_argument("--json", metavar="OUT",
-                            help="the findings; - is stdout")
+        parser.add_argument("--json", metavar="OUT", help=(
+            "the findings, in the form of doctor.schema.json; - is stdout"))
         parser.add_argument("--settings", nargs="?", const="users",
                             choices=("users", "all"), metavar="all", help=(
                                 "list every setting with its value, and stop; "

@@ -197,10 +197,30 @@ def load(host, ranks, recalibrate=False, note=lambda text: None, wanted=PARTS):
         return kept
     wanted = wanted | set(kept["parts"] if kept else ())
     found = calibrate(host, most, about, _steps_told(host, note), wanted)
-    if not is_busy(found) or not kept or is_busy(kept) or \
-            wanted > set(kept["parts"]):
+    if not (kept and is_busy(found) and not is_busy(kept)):
+        _keep(found)
+    elif wanted > set(kept["parts"]):
+        found = _with_quiet(found, kept)
         _keep(found)
     return found
+
+
+def _with_quiet(busy, quiet):
+    """A calibration made while other programs ran, but with all that an earlier
+    one had measured on the quiet machine."""
+    for into, known in ((busy, quiet), *zip(busy["states"], quiet["states"])):
+        into["links"] = known["links"]
+        _overlay(into["collectives"], known["collectives"])
+    _overlay(busy["started"], quiet["started"])
+    _overlay(busy["onesided"], quiet["onesided"])
+    return {**busy, "copy": quiet["copy"], "disturbed": True,
+            "given": quiet["given"] or busy["given"]}
+
+
+def _overlay(tables, known):
+    """Both are {side: {what was measured: its table}}."""
+    for side, by_name in known.items():
+        tables.setdefault(side, {}).update(by_name)
 
 
 def _can_be_better(kept):
@@ -524,7 +544,7 @@ def _had_company(found):
 def _disturbed(found):
     """Whether a rank waited for its core: a small message after computation
     then takes a time slice, not some cache misses more."""
-    return any(
+    return found.get("disturbed", False) or any(
         send + wire + receive > SLICE
         for state in found["states"] for points in state["links"].values()
         for size, send, wire, _, receive in points if size <= SMALL)

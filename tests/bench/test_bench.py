@@ -10,7 +10,7 @@ import os
 import xml.etree.ElementTree as xml
 
 import pytest
-from harness import jobs, patience
+from harness import jobs, patience, schemas
 from harness.hosts import COMMAND
 from harness.programs import SWITCH
 from straightway.bench import collectives
@@ -67,6 +67,7 @@ def test_every_collective_is_measured_in_both_modes(host, stand_in, tmp_path):
     assert done.returncode == 0, done.stdout + done.stderr
     found = json.loads(out.read_text())
     assert found["schema"] == "straightway-bench-collectives/1"
+    schemas.check("bench", found, "cells")
     assert found["switchable"] and found["ranks"] == 2
     assert found["machine"]["cpu"] and found["mpi"]["version"]
     cells = {(c["operation"], c["size"]) for c in found["cells"]}

@@ -10,7 +10,7 @@ import sys
 import xml.etree.ElementTree as xml
 
 import pytest
-from harness import patience
+from harness import patience, schemas
 from harness.hosts import ROOT
 from harness.programs import SWITCH, bench
 from straightway import cli
@@ -64,6 +64,7 @@ def test_every_kernel_is_measured_in_every_way(host, tmp_path):
 
     found = json.loads(out.read_text())
     assert found["schema"] == "straightway-bench-datatypes/1"
+    schemas.check("bench", found, "cells")
     assert found["switchable"] and found["ranks"] == 2
     assert found["machine"]["cpu"] and found["mpi"]["version"]
     plan = found["plan"]

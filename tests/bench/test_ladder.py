@@ -10,6 +10,7 @@ import sys
 import xml.etree.ElementTree as xml
 
 import pytest
+from harness import schemas
 from harness.programs import bench
 from straightway.bench import ladder
 from straightway.reporters import ladder_svg, ladder_terminal, output
@@ -39,6 +40,7 @@ def test_every_protocol_goes_its_own_way(host, tmp_path):
         if gone(found["cells"][-1]) == set(ALL):
             break
     assert found["schema"] == "straightway-bench-protocols/1"
+    schemas.check("bench", found, "cells")
     assert found["plan"]["protocols"] == ALL
     small, middle, large = found["cells"]
     assert [c["size"] for c in found["cells"]] == [64, 8192, 262144]

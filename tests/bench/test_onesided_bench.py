@@ -4,6 +4,7 @@ checked; a wrong result is found."""
 import json
 
 import pytest
+from harness import schemas
 from harness.programs import bench
 from straightway.bench import onesided
 from straightway.commands.bench import onesided as onesided_command
@@ -16,6 +17,7 @@ def test_every_operation_is_measured_both_ways(host, tmp_path):
     assert max(map(len, done.stdout.splitlines())) <= 80
     found = json.loads(out.read_text())
     assert found["schema"] == "straightway-bench-onesided/1"
+    schemas.check("bench", found, "cells")
     assert found["switchable"] and found["ranks"] >= 2
     cells = [(cell["operation"], cell["size"]) for cell in found["cells"]]
     assert cells == [*((op, size) for op in onesided.SIZED

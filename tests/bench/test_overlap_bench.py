@@ -8,7 +8,7 @@ import json
 import xml.etree.ElementTree as xml
 
 import pytest
-from harness import jobs, patience
+from harness import jobs, patience, schemas
 from harness.hosts import COMMAND
 from harness.programs import SWITCH, bench
 from straightway import cli
@@ -65,6 +65,7 @@ def test_every_form_of_every_collective_is_measured(host, tmp_path):
 
     found = json.loads(out.read_text())
     assert found["schema"] == "straightway-bench-overlap/1"
+    schemas.check("bench", found, "cells")
     assert found["switchable"] and found["ranks"] == 2 and found["tests"] == 3
     assert [(c["operation"], c["size"]) for c in found["cells"]] == [
         (op, 0 if op == "barrier" else 4096)

@@ -9,7 +9,7 @@ import sys
 import xml.etree.ElementTree as xml
 
 import pytest
-from harness import jobs, patience
+from harness import jobs, patience, schemas
 from harness import nodes as test_nodes
 from harness.hosts import COMMAND
 from harness.programs import SWITCH, bench
@@ -55,6 +55,7 @@ def test_every_pattern_is_measured_in_both_modes(host, tmp_path):
 
     found = json.loads(out.read_text())
     assert found["schema"] == "straightway-bench-pingpong/1"
+    schemas.check("bench", found, "cells")
     assert found["switchable"] and found["ranks"] == 2
     assert found["machine"]["cpu"] and found["mpi"]["version"]
     plan = found["plan"]

@@ -11,6 +11,7 @@ import re
 import sys
 
 import pytest
+from harness import schemas
 from harness.hosts import TESTS
 from harness.programs import bench
 from straightway import cli
@@ -39,6 +40,7 @@ def test_every_item_is_measured_in_each_variant(host, tmp_path):
 
     found = json.loads(out.read_text())
     assert found["schema"] == "straightway-bench-profile/1"
+    schemas.check("bench", found, "cells")
     assert found["machine"]["cpu"] and found["mpi"]["version"]
     assert found["ranks"] == 2 and found["plan"]["tool"] is None
     variants = found["variants"]

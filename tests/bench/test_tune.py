@@ -6,6 +6,7 @@ import re
 import types
 
 import pytest
+from harness import schemas
 from harness.hosts import COMMAND
 from straightway import cli
 from straightway.bench import overlap, tuned, tuning, ways
@@ -189,6 +190,7 @@ def test_the_command_writes_what_jobs_read(all_hosts, tmp_path):
     assert max(map(len, done.stdout.splitlines())) <= 80
     found = json.loads(out.read_text())
     assert found["schema"] == "straightway-tune/1"
+    schemas.check("bench", found, "cells")
     assert file.read_text().splitlines()[3].startswith(found["entry"])
     assert re.fullmatch(r"\[\S+ shm nodes=1 ranks=2 machine=[\da-f]{8}\]",
                         found["entry"])

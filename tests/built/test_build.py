@@ -112,7 +112,9 @@ def test_a_plain_pip_install_has_every_flavour(tmp_path):
     assert {"bin/straightway", "lib/straightway/libstraightway.so",
             "lib/straightway/libstraightway-ompi.so",
             "lib/straightway/libstraightway-mpich.so",
-            "lib/straightway/libstraightway-abi.so"} <= held
+            "lib/straightway/libstraightway-abi.so",
+            "include/straightway.h", "share/pkgconfig/straightway.pc",
+            "share/man/man1/straightway-run.1"} <= held
 
 
 def _made(folder):

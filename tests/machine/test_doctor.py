@@ -6,7 +6,7 @@ import json
 import re
 
 import pytest
-from harness import patience
+from harness import patience, schemas
 from harness.hosts import COMMAND, ROOT
 from straightway.machine.checks import Check
 from straightway.reporters import doctor_terminal
@@ -29,6 +29,7 @@ def report(**changes):
 def test_every_service_is_reported():
     found, checks = report()
     assert found["schema"] == "straightway-doctor/1"
+    schemas.check("doctor", found, "checks")
     for name in ("preloaded library", "memfd", "CMA", "Yama", "page size",
                  "shared huge pages", "heap huge pages", "/dev/shm", "memory",
                  "address space", "file size", "cores", "agent",
@@ -194,7 +195,8 @@ def test_the_page_of_settings_is_up_to_date():
         "make_settings", ROOT / "docs" / "make_settings.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    done = doctor("--settings=all", "--json", "-")
-    page = module.render(json.loads(done.stdout)["settings"])
+    found = json.loads(doctor("--settings=all", "--json", "-").stdout)
+    schemas.check("doctor", found, "settings")
+    page = module.render(found["settings"])
     assert (ROOT / "docs" / "settings.md").read_text() == page, (
         "run docs/make_settings.py")

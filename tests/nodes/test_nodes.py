@@ -112,7 +112,8 @@ def test_bytes_on_the_wire_are_counted(host, where):
                               straightway=False)
     root, other = ranks(done)
     size = 4 << 20
-    assert size < root.sent < 1.1 * size
+    # TCP sends again what a busy machine lets fall.
+    assert size < root.sent < 1.5 * size
     assert other.sent < 0.1 * size
     assert root.sent <= done.bytes["node0"]["tx_bytes"]
     # The script reads one counter after the other; a last packet may pass.

@@ -13,7 +13,7 @@ import types
 import jsonschema
 import pytest
 import straightway
-from harness import captures
+from harness import captures, schemas
 from harness.captures import MS, S
 from straightway import profile, units
 from straightway.capture import file as capture
@@ -611,6 +611,7 @@ def test_diff_as_json_and_csv(run, here):
     files = pair()
     report = json.loads(run("diff", *files, "--json", "-")[1])
     assert report["schema"] == "straightway-profile-diff/1"
+    schemas.check("diff", report, "summary")
     rows = {row["what"]: row for row in report["summary"]}
     assert rows["waiting"]["speedup"] == pytest.approx(4, rel=0.1)
     assert rows["communication share"]["a"] == pytest.approx(0.0405)

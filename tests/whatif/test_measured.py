@@ -267,6 +267,32 @@ def test_what_an_idle_machine_gave_outlasts_a_busy_one(bench):
     assert measured.load(HOST, 2) == one
 
 
+def test_what_a_busy_machine_adds_leaves_what_an_idle_one_gave(
+        bench, monkeypatch):
+    def slower(times):
+        return lambda report, into, ranks: times(
+            {"cells": [cell(c["operation"], c["size"],
+                            9 * c["host"]["median"], 9.0)
+                       for c in report["cells"]]}, into, ranks)
+
+    one = measured.load(HOST, 2, wanted=frozenset({"alltoall"}))
+    monkeypatch.setattr(measured, "_times", slower(measured._times))
+    bench.others[:] = [1.0] * LOOKS
+    wanted = frozenset({"bcast", measured.WINDOWS})
+    found = measured.load(HOST, 2, wanted=wanted)
+    assert set(found["parts"]) == {"alltoall", "barrier", *wanted}
+    assert found["onesided"]["host"]
+    for now, before in ((found, one), *zip(found["states"], one["states"])):
+        assert now["links"] == before["links"]
+        for who in measured.WHO:
+            tables = now["collectives"][who]
+            assert tables["alltoall"] == before["collectives"][who]["alltoall"]
+            assert tables["bcast"]["2"]["8"] >= 9 * 100
+    assert "busy during the measurement" in measured.doubts(found)[0]
+    bench.others[:] = [1.0]
+    assert measured.load(HOST, 2, wanted=wanted) == found
+
+
 def test_a_short_task_of_others_is_no_load(bench):
     bench.others[:] = [0.9]
     assert measured.doubts(measured.load(HOST, 2)) == []

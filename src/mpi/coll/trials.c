@@ -3,7 +3,6 @@
  */
 #include "trials.h"
 
-#include "mpi/base/guard.h"
 #include "mpi/base/reach.h"
 #include "node/os/os.h"
 
@@ -22,23 +21,26 @@ struct sw_trials {
 /* Of a collective and its bytes: 0, 1 to 3, 4 to 15, 16 to 63 ... */
 static int key_of(const sw_coll_call_t *k)
 {
-    int bits = k->bytes ? 64 - __builtin_clzll(k->bytes) : 0;
-    return k->id * 64 + (bits + 1) / 2;
+    return k->id * SW_WAYS_SIZES + (int)(sw_ways_class(k->bytes) + 1) / 2;
+}
+
+/* All members say yes. */
+static bool all_agree(sw_comm_t *c, bool yes)
+{
+    int32_t refused = 1;
+    return sw_coll_most(c->sequence, !yes, &refused) == SW_OK && !refused;
 }
 
 /* All members have room, or there are no trials. Nor are there any where a
  * device may hold buffers: not every host can read them. */
 static struct sw_trials *make(sw_comm_t *c)
 {
-    SW_INSIDE;
     struct sw_trials *made = calloc(1, sizeof *made);
-    int mine = made && !(sw_device_possible() && sw_device_present()), all = 0;
-    host.Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, c->handle);
-    if (!all) {
-        free(made);
-        made = NULL;
-    }
-    return made;
+    bool device = sw_device_possible() && sw_device_present();
+    if (all_agree(c, made && !device))
+        return made;
+    free(made);
+    return NULL;
 }
 
 static sw_trial_t *find(struct sw_trials *t, int key)
@@ -53,19 +55,23 @@ static sw_trial_t *find(struct sw_trials *t, int key)
     return &t->of[i];
 }
 
+/* Where a member cannot reduce the stamps, all keep what was settled. */
 static void settle(sw_comm_t *c, sw_trial_t *t)
 {
-    SW_INSIDE;
-    sw_stamps_t latest = t->stamps;
-    host.Allreduce(&t->stamps, &latest, SW_STAMPS, MPI_INT64_T, MPI_MAX,
-                   c->handle);
-    sw_trial_settle(t, &latest);
+    const sw_reducer_t latest = {.elem = sizeof(int64_t),
+                                 .commutative = true,
+                                 .kernel = sw_reduce_kernel(SW_MAX, SW_INT64)};
+    sw_stamps_t all;
+    int status = sw_coll_allreduce(c->sequence, &latest, &t->stamps, &all,
+                                   SW_STAMPS);
+    if (all_agree(c, status == SW_OK))
+        sw_trial_settle(t, &all);
 }
 
 bool sw_trials_host_guarded(sw_coll_call_t *k)
 {
     sw_comm_t *c = k->c;
-    if (c->apart || sw_collective_is_near(k->id))
+    if (sw_collective_is_near(k->id) || !sw_comm_sequence(c, &k->reason))
         return false;
     /* Many communicators have a few calls only. */
     uint64_t first = (uint64_t)sw_settings.guard_first;
@@ -74,9 +80,9 @@ bool sw_trials_host_guarded(sw_coll_call_t *k)
     sw_trial_t *t = c->trials ? find(c->trials, key_of(k)) : NULL;
     if (!t)
         return false;
-    bool timed = false;
     if (sw_trial_is_due(t))
         settle(c, t);
+    bool timed = false;
     int side = sw_trial_call(t, first, &timed);
     if (timed) {
         k->trial = t;

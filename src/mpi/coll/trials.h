@@ -5,8 +5,8 @@
  * Each communicator whose members share a node has a trial (turns/trial.h) for
  * each collective and size, of the first 16 that it calls. The members count
  * the calls of each alike: its bytes are by signature, and only calls whose
- * arguments are right count. To settle a trial, the host reduces the stamps of
- * all members, within such a call of all.
+ * arguments are right count. To settle a trial, the members reduce the stamps
+ * of all in their sequence, at the next such call.
  */
 #ifndef SW_MPI_COLL_TRIALS_H
 #define SW_MPI_COLL_TRIALS_H

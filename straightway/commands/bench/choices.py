@@ -99,7 +99,8 @@ def add_old(add, old, new, **keywords):
 def add_common(add):
     """Add the options that every benchmark has."""
     add("--json", metavar="OUT", help=(
-        "raw samples, the plan and the machine's description; - is stdout"))
+        "raw samples, the plan and the machine's description, in the form of "
+        "bench.schema.json; - is stdout"))
     add("--mpi", metavar="MPI", help=(
         "the host: an installation's folder, a launcher, or openmpi, "
         "mpich, intel [the first found]"))

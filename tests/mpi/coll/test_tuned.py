@@ -8,7 +8,7 @@ import pytest
 from harness.hosts import COMMAND, TESTS
 from harness.programs import kept_alone, rounds_for, run, same_logs, well
 from straightway import native
-from straightway.bench import tuned, ways
+from straightway.bench import tuned, tuning, ways
 from straightway.collectives import COLLECTIVES
 from straightway.machine import hosts
 
@@ -106,6 +106,22 @@ def test_the_size_tells_the_side(host, program, tmp_path):
         file = written(tmp_path, entry(host, 3, [text]))
         found, said = rows(host, program, {"STRAIGHTWAY_WAYS": file})
         assert words in found["Alltoall"], said
+
+
+def test_each_collective_with_a_size_goes_by_it(host, tmp_path):
+    """Half of the calls have blocks of 1 KiB, the others of 64 KiB."""
+    names = [form + one.name for one in COLLECTIVES for form in ("", "I")
+             if one.lower not in tuning.UNSIZED and one.lower != "barrier"
+             and not one.lower.startswith("neighbor_")]
+    file = written(tmp_path, entry(
+        host, 3, [ways.line(name, [(0, "ours"), (8192, "host")])
+                  for name in names]))
+    said = well(run(host, 3, "sized_calls",
+                    env={"STRAIGHTWAY_WAYS": file, "STRAIGHTWAY_STATS": 1}),
+                "done").stderr
+    for name in names:
+        assert re.search(rf": {name} +calls 24 +ours 12 +host 12 \({TUNED}",
+                         said, re.IGNORECASE), (name, said)
 
 
 def test_ranks_with_different_files_use_none(host, program, tmp_path):
