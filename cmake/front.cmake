@@ -50,11 +50,15 @@ target_compile_options(straightway PRIVATE
                        $<$<COMPILE_LANGUAGE:C>:${SW_STACK_OPTIONS}>)
 target_link_libraries(straightway PRIVATE ${CMAKE_DL_LIBS} Threads::Threads)
 # separate-code: the symbol table, which names.c edits, shares no page with
-# code. nodelete: slots and thunks must outlive any dlclose.
+# code. A linker without the option is lld, which always does so. nodelete: slots
+# and thunks must outlive any dlclose.
+include(CheckLinkerFlag)
+check_linker_flag(C -Wl,-z,separate-code SW_SEPARATES_CODE)
 set(exports ${PROJECT_SOURCE_DIR}/src/front/exports.map)
 target_link_options(straightway PRIVATE
   -Wl,--version-script=${exports} -Wl,--hash-style=gnu
-  -Wl,-z,separate-code -Wl,-z,nodelete -Wl,-z,relro -Wl,-z,now)
+  $<$<BOOL:${SW_SEPARATES_CODE}>:-Wl,-z,separate-code>
+  -Wl,-z,nodelete -Wl,-z,relro -Wl,-z,now)
 set_target_properties(straightway PROPERTIES
   LIBRARY_OUTPUT_DIRECTORY ${SW_LIBRARY_DIR} LINK_DEPENDS ${exports})
 install(TARGETS straightway LIBRARY DESTINATION ${SW_INSTALL_DIR})

@@ -15,6 +15,8 @@ SOURCE_DATE_EPOCH (else from the commit), and no path of the build stays.
 import argparse
 import os
 import pathlib
+import platform
+import shlex
 import stat
 import subprocess
 import sys
@@ -40,6 +42,7 @@ def compiler(folder, processor):
     """A command `cc` in this folder that compiles for the processor."""
     import ziglang
     zig = pathlib.Path(ziglang.__file__).with_name("zig")
+    folder.mkdir(parents=True, exist_ok=True)
     cc = folder / "cc"
     cc.write_text(
         "#!/bin/sh\n"
@@ -49,17 +52,33 @@ def compiler(folder, processor):
     return cc
 
 
+def unwinder(cc):
+    """The linker's flags for libgcc_s.so.1, which every Linux has: exceptions
+    pass through the library's frames. ziglang has no stub of it."""
+    source = cc.with_name("libgcc_s.c")
+    source.write_text("void __gcc_personality_v0(void) {}\n")
+    subprocess.run([cc, "-shared", "-fPIC", "-Wl,-soname,libgcc_s.so.1",
+                    "-o", cc.with_name("libgcc_s.so"), source], check=True)
+    return f"-Wl,--as-needed -L{cc.parent} -lgcc_s"
+
+
 def build(processor, folder):
     """The path of a wheel for the processor, as the build tags it."""
+    place = ROOT / "build" / f"wheel-{processor}"
+    cc = compiler(place, processor)
     options = {
         "CMAKE_SYSTEM_NAME": "Linux", "CMAKE_SYSTEM_PROCESSOR": processor,
-        "CMAKE_BUILD_TYPE": "RelWithDebInfo"}
+        "CMAKE_BUILD_TYPE": "RelWithDebInfo",
+        "CMAKE_MODULE_LINKER_FLAGS": unwinder(cc)}
+    if processor != platform.machine():
+        # The manual quotes the help of a command that runs here.
+        options["STRAIGHTWAY_HELP_COMMAND"] = pathlib.Path(
+            sys.executable).with_name("straightway")
     env = {
-        **os.environ, "CC": str(compiler(folder, processor)),
-        "ASM": str(folder / "cc"), "SOURCE_DATE_EPOCH": epoch(),
+        **os.environ, "CC": str(cc), "SOURCE_DATE_EPOCH": epoch(),
         "_PYTHON_HOST_PLATFORM": f"linux-{processor}",
-        "CMAKE_ARGS": " ".join(f"-D{k}={v}" for k, v in options.items())}
-    place = ROOT / "build" / f"wheel-{processor}"
+        "CMAKE_ARGS": shlex.join(
+            f"-D{k}={v}" for k, v in options.items())}
     subprocess.run(
         [sys.executable, "-m", "pip", "--disable-pip-version-check", "wheel",
          "--no-build-isolation", "--no-deps", "--wheel-dir", folder / "built",
