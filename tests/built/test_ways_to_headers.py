@@ -52,8 +52,7 @@ def run(*words, **changes):
 
 
 def flags_of_command(prefix):
-    return run(sys.executable, "-m", "straightway", "--cflags",
-               STRAIGHTWAY_COMMAND=str(prefix / "bin" / "straightway"))
+    return run(prefix / "bin" / "straightway", "--cflags")
 
 
 def flags_of_pkg_config(prefix):
@@ -107,9 +106,7 @@ def test_a_missing_header_is_named(tmp_path):
     (tmp_path / "bin").mkdir()
     shutil.copy(COMMAND, tmp_path / "bin")
     done = subprocess.run(
-        [sys.executable, "-m", "straightway", "--cflags"], text=True,
-        capture_output=True, env={
-            **os.environ,
-            "STRAIGHTWAY_COMMAND": str(tmp_path / "bin" / "straightway")})
+        [tmp_path / "bin" / "straightway", "--cflags"], text=True,
+        capture_output=True)
     assert done.returncode == 1 and not done.stdout
-    assert f"straightway.h is missing: {tmp_path}/include" in done.stderr
+    assert "include/straightway.h is missing" in done.stderr

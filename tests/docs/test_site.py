@@ -168,6 +168,7 @@ def parsers(word):
 KNOWN = {"run": settings(), "profile": settings()}
 PARSERS = {words: parser for name in commands.CLASSES
            for words, parser in parsers(name).items()}
+TOP = ("--version", "--help", "--cflags", "--completion", "COMMAND")
 STOPS = ("./", "python", "|", ">", "#", "&&", ";")
 
 
@@ -187,7 +188,7 @@ def wrong(line):
             words = shlex.split(text, comments=True)
         except ValueError:
             words = text.split()
-        if words and words[0] in ("--version", "--help", "COMMAND"):
+        if words and words[0].rstrip(")") in TOP:
             continue
         name, rest = words[0], words[1:]
         if name in KNOWN:
