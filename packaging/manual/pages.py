@@ -1,6 +1,6 @@
 """Manual pages of section 1: one for each command.
 
-argparse-manpage (PyPI) was tried. It sets examples as running text, a usage
+argparse-manpage (PyPI) does less: it sets examples as running text, a usage
 with several forms as one line, and knows no command whose help is not
 argparse's. So this file writes the pages, from the same parsers.
 """
