@@ -128,8 +128,12 @@ def test_module_load_finds_command_pages_and_headers():
     if not program:
         pytest.skip("no Environment Modules")
     prefix = COMMAND.resolve().parent.parent
-    env = {name: value for name, value in os.environ.items()
-           if not name.startswith(("MODULE", "LOADED", "__MODULES", "_LM"))}
+    # A folder that is in PATH already keeps its place there.
+    env = {**{name: value for name, value in os.environ.items()
+              if not name.startswith(("MODULE", "LOADED", "__MODULES", "_LM"))},
+           "PATH": os.pathsep.join(
+               one for one in os.environ["PATH"].split(os.pathsep)
+               if pathlib.Path(one) != prefix / "bin")}
     done = patience.run(
         ["tclsh", program, "python", "load", "straightway"], timeout=60,
         text=True, capture_output=True, env={
