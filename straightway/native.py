@@ -13,11 +13,6 @@ import sys
 
 from straightway.errors import UserError
 
-# Where each shell looks for a command's completion, below PREFIX/share.
-COMPLETION = {"bash": "bash-completion/completions/straightway",
-              "zsh": "zsh/site-functions/_straightway",
-              "fish": "fish/vendor_completions.d/straightway.fish"}
-
 
 def command():
     """The path of bin/straightway."""
@@ -33,14 +28,9 @@ def command():
     return pathlib.Path(found)
 
 
-def prefix():
-    """The folder of the installation, or of the build."""
-    return command().resolve().parent.parent
-
-
 def folder():
     """lib/straightway, with the libraries, the probe and the benchmark."""
-    return prefix() / "lib" / "straightway"
+    return command().resolve().parent.parent / "lib" / "straightway"
 
 
 def library():

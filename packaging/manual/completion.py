@@ -10,8 +10,11 @@ import re
 
 import shtab
 
-from straightway import native
-
+# Where each shell looks for the script, below PREFIX/share; as does
+# src/command/main.c.
+PLACES = {"bash": "bash-completion/completions/straightway",
+          "zsh": "zsh/site-functions/_straightway",
+          "fish": "fish/vendor_completions.d/straightway.fish"}
 # Operands that are files; OUT and FILE stand in longer ones as well.
 _FILE = re.compile(r"\b(FILE|FOLDER|OUT|IN|A|B|ROOT|PREFIX)\b")
 # shtab tells files from other words by "_file" in the function's name.
@@ -68,5 +71,5 @@ def parser(command):
 def scripts(command):
     """{shell: script}, of the shells that this shtab knows."""
     root = parser(command)
-    return {shell: shtab.complete(root, shell) for shell in native.COMPLETION
+    return {shell: shtab.complete(root, shell) for shell in PLACES
             if shell in shtab.SUPPORTED_SHELLS}

@@ -19,8 +19,6 @@ import headers
 import pages
 import tree
 
-from straightway import native
-
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 HEADERS = ("straightway.h", "straightway_mpi.h")
 
@@ -64,7 +62,7 @@ def write_pages(folder, root, date, version):
 
 def write_completion(folder, root):
     written = completion.scripts(root)
-    for shell, place in native.COMPLETION.items():
+    for shell, place in completion.PLACES.items():
         if shell in written:
             write(folder / place, written[shell])
         else:

@@ -94,12 +94,18 @@ static int print_completion(const char *shell)
                         near ? sw_command_text("did you mean %s?", near)
                              : "give bash, zsh or fish");
     }
-    FILE *script = fopen(installed(scripts[i]), "r");
+    const char *path = installed(scripts[i]);
+    FILE *script = fopen(path, "r");
     char part[4096];
     size_t n;
     while (script && (n = fread(part, 1, sizeof part, script)) > 0)
         fwrite(part, 1, n, stdout);
-    return script ? 0 : SW_EXIT_FAILURE;
+    if (!script || ferror(script))
+        sw_command_fail(SW_EXIT_FAILURE, "cannot read %s: %s", path,
+                        strerror(errno));
+    if (fflush(stdout) || ferror(stdout))
+        sw_command_fail(SW_EXIT_FAILURE, "cannot write: %s", strerror(errno));
+    return 0;
 }
 
 int main(int argc, char **argv)
