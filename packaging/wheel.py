@@ -109,16 +109,19 @@ def check(wheel, processor):
     return found
 
 
-def options():
+def processors():
     p = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     p.add_argument("processor", nargs="*", metavar="PROCESSOR",
                    help=f"of {', '.join(PROCESSORS)} [all]")
-    return p.parse_args()
+    chosen = p.parse_args().processor or PROCESSORS
+    for unknown in set(chosen) - set(PROCESSORS):
+        p.error(f"{unknown}: give {' or '.join(PROCESSORS)}")
+    return chosen
 
 
 def main():
     DIST.mkdir(parents=True, exist_ok=True)
-    for processor in options().processor or PROCESSORS:
+    for processor in processors():
         for old in DIST.glob(f"*_{processor}.whl"):
             old.unlink()
         with tempfile.TemporaryDirectory() as folder:
