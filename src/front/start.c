@@ -15,6 +15,7 @@
 #include "front/clock/clocks.h"
 #include "door.h"
 #include "front/heap/heap.h"
+#include "front/objects/elf.h"
 #include "node/arena/arena.h"
 #include "node/launcher.h"
 #include "node/base/settings.h"
@@ -28,12 +29,38 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What a pool may have under valgrind. */
+#define CHECKED_POOL ((size_t)64 << 20)
+
 static pthread_once_t started = PTHREAD_ONCE_INIT;
+
+static int is_valgrind(const sw_object_t *object, void *context)
+{
+    (void)context;
+    return sw_elf_text_begins(object->soname, "vgpreload_core");
+}
+
+/* At the end valgrind looks for pointers in all memory that can be written. In
+ * a large shared mapping that looking makes every page. So this process has no
+ * arena, and a small pool. Its peers take either from its card (node/peer.h).
+ */
+static void mind_valgrind(void)
+{
+    if (!sw_objects_walk(is_valgrind, NULL))
+        return;
+    sw_settings.arena = false;
+    sw_settings.pool_size = sw_min(sw_settings.pool_size, CHECKED_POOL);
+    if (sw_settings.verbose)
+        sw_say("valgrind is here: this process has no arena, and a pool of "
+               "%zu MiB",
+               sw_settings.pool_size >> 20);
+}
 
 static void start(void)
 {
     sw_settings_load();
     sw_control_load();
+    mind_valgrind();
     /* What a program computes in virtual time is to take what it takes alone:
      * shared pages are not as quick. */
     if (*sw_settings.whatif)
