@@ -46,6 +46,7 @@ help:
 	@echo 'make docs       the site of these pages, with pictures of reports by this code:'
 	@echo '                build/site/index.html'
 	@echo 'make wheel      wheels for Linux on x86-64 and aarch64, into build/dist'
+	@echo 'make deb        the package for Debian, from Debian'\''s own MPIs, into build/deb'
 	@echo 'make setup      build and install into .venv, and nothing else'
 	@echo '                (ASSERT=1: with its invariants checked at run time)'
 	@echo 'make clean      remove all that these have made'
