@@ -168,6 +168,10 @@ foreach(flavour ompi mpich abi)
 
   add_library(straightway-${flavour} MODULE ${mpi_sources}
               ${generated}/guard.c ${generated}/patient.c ${wrappers} ${entries})
+  # Of generated code a backtrace needs lines alone; all of it, variables too,
+  # takes a third of the time that its compilation takes.
+  set_source_files_properties(${generated}/patient.c ${wrappers}
+                              PROPERTIES COMPILE_OPTIONS -g1)
   add_dependencies(straightway-${flavour} sw_header_${flavour})
   target_include_directories(straightway-${flavour} PRIVATE
                              ${generated} ${SW_GENERATED})
