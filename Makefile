@@ -28,7 +28,7 @@ SOURCES := $(shell find src include bench cmake straightway packaging -type f \
              ! -name '*.pyc' 2>/dev/null) CMakeLists.txt pyproject.toml
 
 .PHONY: help setup hosts demo demo-nodes demo-place bench applications test \
-        test-c test-py test-deep docs site wheel clean
+        test-c test-py test-deep docs site wheel sbom clean
 .DELETE_ON_ERROR:
 
 help:
@@ -143,6 +143,11 @@ site: $(STAMPS)/docs
 PROCESSORS ?=
 wheel: setup $(STAMPS)/wheel
 	@$(PY) packaging/wheel.py $(PROCESSORS)
+
+# What a user gets with the wheel of this machine, as CycloneDX's JSON.
+sbom: wheel
+	@$(PIP) install cyclonedx-bom
+	@sh packaging/sbom.sh $(PY)
 
 test: hosts $(STAMPS)/tests $(STAMPS)/examples
 	@$(MAKE) --no-print-directory setup
