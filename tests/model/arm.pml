@@ -190,19 +190,24 @@ end:
 #define VALUE(l) reg[AT(l)]
 
 /* Read-modify-writes whose result is used: VALUE(l) is the old value. Loads
- * behind an acquiring one may read between its load and its store. */
+ * behind an acquiring one may read between its load and its store, which fails
+ * where another store came between. */
 #define RMW(l, new) \
     reg[AT(l)] = mem[l]; \
     change(l, new); \
     early[me] = early[me] & ~BIT(l)
 #define SWAP_RLX(l, new) atomic { !WAITS(l) && !LATE(l) -> RMW(l, new) }
 #define SWAP_REL(l, new) atomic { QUIET -> RMW(l, new) }
-#define SWAP_ACQ(l, new) \
-    atomic { !WAITS(l) && !LATE(l) -> early[me] = 0 }; \
-    atomic { !WAITS(l) && !LATE(l) -> RMW(l, new) }
-#define SWAP_SC(l, new) \
-    atomic { QUIET -> early[me] = 0 }; \
-    atomic { QUIET -> RMW(l, new) }
+#define PAIR(l, when, new) \
+    do \
+    :: atomic { when -> early[me] = 0; reg[AT(l)] = mem[l] }; \
+        if \
+        :: atomic { (when) && mem[l] == reg[AT(l)] -> RMW(l, new) }; break \
+        :: atomic { mem[l] != reg[AT(l)] } \
+        fi \
+    od
+#define SWAP_ACQ(l, new) PAIR(l, !WAITS(l) && !LATE(l), new)
+#define SWAP_SC(l, new) PAIR(l, QUIET, new)
 
 #define FENCE atomic { QUIET -> early[me] = 0 }
 #define FENCE_REL QUIET

@@ -52,6 +52,13 @@
 #define IF4(weak, right) right
 #endif
 
+/* The kernel compares the word with 0, once; then only a wake-up helps. */
+#define FUTEX_WAIT(l) \
+    if \
+    :: mem[l] \
+    :: atomic { !mem[l] -> skip }; woken \
+    fi
+
 #if PROTOCOL == ENTRY
 /* A cell, written anew when it was read: pipe, entry, slot, pump, narrow. */
 #define L 3
@@ -162,8 +169,7 @@ inline one() {
     SWAP_SC(ACTIVE, 1);
     IF1(LOAD_RLX(NEXT), LOAD_SC(NEXT));
     USE(NEXT);
-    IF4(LOAD_RLX(SERVING), LOAD_ACQ(SERVING));
-    USE(SERVING);
+    LOAD_ACQ(SERVING);
     if
     :: VALUE(NEXT) == VALUE(SERVING) ->
         entered = true;
@@ -341,8 +347,7 @@ inline one() {
     over()
 }
 inline two() {
-    IF4(LOAD_RLX(POSTED), LOAD_ACQ(POSTED));
-    USE(POSTED);
+    LOAD_ACQ(POSTED);
     if
     :: VALUE(POSTED) -> claim(1); over()
     :: else
@@ -386,7 +391,7 @@ inline two() {
         IF3(LOAD_ACQ(BELL), LOAD_SC(BELL));
         if
         :: VALUE(BELL)
-        :: else -> woken || mem[BELL]       /* the kernel compares the word */
+        :: else -> FUTEX_WAIT(BELL)
         fi;
         LOAD_SC(BELL);
         SWAP_ACQ(NEWS, 0);
@@ -430,7 +435,7 @@ inline two() {
     USE(WORK);
     if
     :: VALUE(WORK)
-    :: else -> woken || mem[EVENT]
+    :: else -> FUTEX_WAIT(EVENT)
     fi
 }
 #define FINALLY true
@@ -451,8 +456,8 @@ inline two() {
     :: VALUE(SERVING) == ticket -> break \
     :: else -> LOAD_ACQ(SERVING) \
     od; \
-    IF1(skip, atomic { !LATE(STATE) && !WAITS(STATE) -> early[me] = 0 }); \
-    atomic { !WAITS(STATE) && !mem[STATE] -> RMW(STATE, 1) }; \
+    IF1(atomic { !WAITS(STATE) && !mem[STATE] -> RMW(STATE, 1) }, \
+        PAIR(STATE, !WAITS(STATE) && !mem[STATE], 1)); \
     STORE_REL(SERVING, ticket + 1); \
     LOAD_RLX(BYTES); \
     USE(BYTES); \

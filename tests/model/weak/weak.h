@@ -19,20 +19,20 @@ extern void __VERIFIER_assume(int condition);
 #define NEVER __VERIFIER_assume(0)
 
 /* What a program with waits (node/wait.h) defines. */
-#define WAITS                            \
-    int sw_wait_spins;                   \
-    bool sw_wait_step(sw_wait_t *wait)   \
-    {                                    \
-        NEVER;                           \
-        return wait->announced;          \
-    }                                    \
-    void sw_wait_end(sw_wait_t *wait)    \
-    {                                    \
-        wait->announced = false;         \
-    }                                    \
+#define WAITS                                         \
+    int sw_wait_spins;                                \
+    bool sw_wait_step(sw_wait_t *wait)                \
+    {                                                 \
+        NEVER;                                        \
+        return wait->announced;                       \
+    }                                                 \
+    void sw_wait_end(sw_wait_t *wait)                 \
+    {                                                 \
+        wait->announced = false;                      \
+    }                                                 \
     void sw_os_futex_wake_all(_Atomic uint32_t *word) \
-    {                                    \
-        (void)word; \
+    {                                                 \
+        (void)word;                                   \
     }
 
 #if WEAKEN == 1 /* no release */

@@ -1,4 +1,4 @@
-/* profile/record/board.h: who finds a key finds its ticks. */
+/* profile/record/board.h: a look that finds a key finds its ticks. */
 #include "weak.h"
 
 #include "profile/record/board.h"

@@ -37,9 +37,8 @@ static void *sender(void *unused)
 
 static void *receiver(void *unused)
 {
-    sw_pipe_in_t in = {.lines = &pipe_memory.lines,
-                       .cells = 16,
-                       .ring = pipe_memory.cell};
+    sw_pipe_in_t in = {
+        .lines = &pipe_memory.lines, .cells = 16, .ring = pipe_memory.cell};
     sw_pipe_go(&in, 14);
     for (int i = 1; i <= 2; i++) {
         const sw_cell_t *cell = sw_pipe_peek(&in);

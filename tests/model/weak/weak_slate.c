@@ -1,4 +1,5 @@
-/* offload/slates.h: a piece is done once; who sees its tick sees its bytes. */
+/* offload/slates.h: a piece is done once; a look that sees its tick sees its
+ * bytes. */
 #include "weak.h"
 
 #include "offload/slates.h"
