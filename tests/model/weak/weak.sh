@@ -43,7 +43,8 @@ kinds() {
     update) echo 4 ;;
     toucher | agent) echo 4 ;;
     leaver) ;;
-    stack) echo 1 ;; # on Arm, addresses that were loaded order the loads
+    # On Arm an address that was loaded orders loads, and a branch stores.
+    stack | ring) echo 1 ;;
     *) echo 1 2 ;;
     esac
 }
