@@ -146,7 +146,6 @@ wheel: setup $(STAMPS)/wheel
 
 # What a user gets with the wheel of this machine, as CycloneDX's JSON.
 sbom: wheel
-	@$(PIP) install cyclonedx-bom
 	@sh packaging/sbom.sh $(PY)
 
 test: hosts $(STAMPS)/tests $(STAMPS)/examples
