@@ -42,8 +42,8 @@ def epoch():
 def check_tags():
     """A tag vX.Y.Z of this commit names pyproject.toml's version. Otherwise the
     release would have two."""
-    said = re.search(r'^version = "(.+)"', (ROOT / "pyproject.toml").read_text(),
-                     re.M)[1]
+    project = (ROOT / "pyproject.toml").read_text()
+    said = re.search(r'^version = "(.+)"', project, re.M)[1]
     done = subprocess.run(["git", "tag", "--points-at", "HEAD", "v[0-9]*"],
                           cwd=ROOT, text=True, capture_output=True)
     for tag in done.stdout.split():
