@@ -470,9 +470,8 @@ def test_fortran_names_a_region_as_the_documents_show(tmp_path):
 
 
 def test_the_header_has_the_version_of_the_release():
-    text = (HERE.parents[1] / "CMakeLists.txt").read_text()
-    found = re.search(r"project\(straightway VERSION (\d+)\.(\d+)\.(\d+)",
-                      text)
+    text = (HERE.parents[1] / "pyproject.toml").read_text()
+    found = re.search(r'^version = "(\d+)\.(\d+)\.(\d+)"$', text, re.M)
     assert [int(n) for n in found.groups()] == [
         number("MAJOR"), number("MINOR"), number("PATCH")]
 
