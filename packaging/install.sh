@@ -10,8 +10,9 @@ cores=$(nproc 2>/dev/null || echo 2)
 export CMAKE_BUILD_PARALLEL_LEVEL="${CMAKE_BUILD_PARALLEL_LEVEL:-$cores}"
 
 progress() {            # of Ninja [12/804], of make [  1%]
-    while sleep 30 </dev/null >/dev/null 2>&1; do
-        step=$(grep -o '^ *\[ *[0-9]*[/%][0-9]*\]' build/install.log | tail -n 1)
+    while sleep 30 </dev/null >/dev/null 2>&1 && kill -0 $$ 2>/dev/null; do
+        step=$(grep -o '^ *\[ *[0-9]*[/%][0-9]*\]' build/install.log |
+            tail -n 1)
         [ -z "$step" ] || echo "set-up: building $step"
     done
 }
