@@ -4,6 +4,7 @@
 #ifndef SW_COLL_SCRATCH_H
 #define SW_COLL_SCRATCH_H
 
+#include "node/base/aligned.h"
 #include "node/base/base.h"
 
 #include <stdlib.h>
@@ -19,7 +20,7 @@ static inline char *sw_scratch(sw_scratch_t *s, size_t n)
     if (n > s->bytes) {
         n = sw_round_up(n, SW_PAGE);
         free(s->at);
-        s->at = aligned_alloc(SW_LINE, n);
+        s->at = sw_aligned(SW_LINE, n);
         s->bytes = s->at ? n : 0;
     }
     return s->at;

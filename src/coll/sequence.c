@@ -3,6 +3,7 @@
  */
 #include "sequence.h"
 
+#include "node/base/aligned.h"
 #include "node/base/settings.h"
 
 #include <stdlib.h>
@@ -64,7 +65,7 @@ sw_sequence_t *sw_sequence_open(sw_team_t *team, uint64_t offset)
 {
     int n = team->n;
     size_t zeroed, size = sw_round_up(sizeof(sw_sequence_t), SW_LINE);
-    sw_sequence_t *seq = aligned_alloc(SW_LINE, size);
+    sw_sequence_t *seq = sw_aligned(SW_LINE, size);
     if (seq)
         memset(seq, 0, size);
     if (!seq || !(seq->use = calloc(column_depth(n), sizeof *seq->use)) ||

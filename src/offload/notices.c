@@ -49,7 +49,7 @@ _Atomic uint64_t sw_notice_steps;
 
 /* The leader's own books. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static size_t puts, refusals; /* blocks and refused names in the table */
+static size_t put_blocks, refusals; /* blocks and refused names in the table */
 static table_t *table;
 /* Blocks that all members have left: those of the arena, those of the pool. */
 static sw_parcel_stack_t *_Atomic left_in_arena, *_Atomic left_in_pool;
@@ -121,7 +121,7 @@ static void take_down(const sw_notice_t *b)
     atomic_store_explicit(&table->changes, changes + 1, memory_order_relaxed);
     close_gap(table, i);
     atomic_store_explicit(&table->changes, changes + 2, memory_order_release);
-    puts--;
+    put_blocks--;
 }
 
 /* Frees what all members have left. */
@@ -173,10 +173,10 @@ static bool make_room(void)
     left_in_pool = &head->left;
     if (atomic_load_explicit(&head->no_more, memory_order_relaxed))
         return false;
-    if (!table || 2 * (puts + refusals) >= table->mask)
+    if (!table || 2 * (put_blocks + refusals) >= table->mask)
         enlarge();
     /* One entry stays free. */
-    if (table && puts + refusals < table->mask)
+    if (table && put_blocks + refusals < table->mask)
         return true;
     atomic_store_explicit(&head->no_more, true, memory_order_release);
     return false;
@@ -230,7 +230,7 @@ static sw_notice_t *put(const sw_notice_want_t *want)
     b->note = want->note;
     atomic_store_explicit(&b->members, want->n, memory_order_relaxed);
     enter(table, b->name, b->offset);
-    puts++;
+    put_blocks++;
     return b;
 }
 

@@ -113,43 +113,25 @@ static const char *owner(void *function)
     return function && dladdr(function, &info) ? info.dli_fname : NULL;
 }
 
-static bool share_object(void *a, void *b)
-{
-    Dl_info one, other;
-    return a && b && dladdr(a, &one) && dladdr(b, &other) &&
-           one.dli_fbase == other.dli_fbase;
-}
-
-/* The functions of the heap that `find` knows. An old one (Electric Fence) has
- * memalign alone for aligned blocks. libc's would be none that its free knows:
- * all others are made of its memalign. */
-static void take_heap(void *(*find)(const char *name))
-{
-    *(void **)&next.malloc = find("malloc");
-    *(void **)&next.calloc = find("calloc");
-    *(void **)&next.realloc = find("realloc");
-    *(void **)&next.free = find("free");
-    *(void **)&next.memalign = find("memalign");
-    *(void **)&next.aligned_alloc = find("aligned_alloc");
-    *(void **)&next.posix_memalign = find("posix_memalign");
-    *(void **)&next.valloc = find("valloc");
-    *(void **)&next.pvalloc = find("pvalloc");
-    *(void **)&next.usable = find("malloc_usable_size");
-    void *heap = *(void **)&next.malloc;
-    if (!share_object(heap, *(void **)&next.memalign))
-        return;
-    if (!share_object(heap, *(void **)&next.aligned_alloc))
-        next.aligned_alloc = next.memalign;
-    if (!share_object(heap, *(void **)&next.posix_memalign))
-        next.posix_memalign = NULL;
-}
-
 static void ask(void)
 {
     below = ASKING;
-    take_heap(look);
-    if (!next.malloc ||
-        share_object(look("__libc_malloc"), *(void **)&next.malloc)) {
+    *(void **)&next.malloc = look("malloc");
+    *(void **)&next.calloc = look("calloc");
+    *(void **)&next.realloc = look("realloc");
+    *(void **)&next.free = look("free");
+    *(void **)&next.memalign = look("memalign");
+    *(void **)&next.aligned_alloc = look("aligned_alloc");
+    *(void **)&next.posix_memalign = look("posix_memalign");
+    *(void **)&next.valloc = look("valloc");
+    *(void **)&next.pvalloc = look("pvalloc");
+    *(void **)&next.usable = look("malloc_usable_size");
+    Dl_info libc, heap;
+    bool same = !next.malloc ||
+                (dladdr(dlsym(RTLD_NEXT, "__libc_malloc"), &libc) &&
+                 dladdr(*(void **)&next.malloc, &heap) &&
+                 libc.dli_fbase == heap.dli_fbase);
+    if (same) {
         big_from = SIZE_MAX;
         below = LIBC;
     } else {
@@ -195,26 +177,14 @@ static void *called(const char *symbol)
     return s.at;
 }
 
-/* As `called`, but for what the heap before ours lacks: there the next one's.
- */
-static void *before(const char *symbol)
-{
-    void *found = called(symbol);
-    return share_object(found, (void *)own_malloc) ? look(symbol) : found;
-}
-
 /* The program's blocks never come here: a heap stands before ours, which is in
- * the program itself, or must be first (a sanitizer's). The functions that it
- * lacks are still ours. They must serve its blocks. */
+ * the program itself, or must be first (a sanitizer's). */
 static bool passed_by(void)
 {
     void *first = called("malloc");
     if (first == (void *)own_malloc)
         return false;
     other_name = owner(first);
-    take_heap(before);
-    big_from = 0;
-    below = OTHER;
     return true;
 }
 

@@ -6,6 +6,7 @@
 #include "handles.h"
 #include "mpi/base/link.h"
 #include "mpi/base/raise.h"
+#include "node/base/aligned.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -93,7 +94,7 @@ sw_shadow_t *sw_shadow_new(const sw_shadow_kind_t *kind, sw_comm_t *comm)
         *kind->spare = s->after;
     sw_shadows_leave();
     if (!s) {
-        s = aligned_alloc(SW_LINE, kind->size);
+        s = sw_aligned(SW_LINE, kind->size);
         if (!s)
             return NULL;
         memset(s, 0, kind->size);

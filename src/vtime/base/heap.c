@@ -4,6 +4,7 @@
  */
 #include "heap.h"
 
+#include "node/base/aligned.h"
 #include "node/base/base.h"
 
 #include <stdlib.h>
@@ -28,8 +29,8 @@ static void *start(const sw_heap_t *heap)
 static bool grow(sw_heap_t *heap)
 {
     size_t room = heap->room ? 2 * heap->room : 64;
-    sw_heap_event_t *more = aligned_alloc(CHILDREN * sizeof *more,
-                                          (CHILDREN + room) * sizeof *more);
+    sw_heap_event_t *more = sw_aligned(CHILDREN * sizeof *more,
+                                       (CHILDREN + room) * sizeof *more);
     if (!more)
         return false;
     more += BEFORE;

@@ -3,6 +3,8 @@
  */
 #include "pool.h"
 
+#include "node/base/aligned.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +15,7 @@ void *sw_pool_array(size_t count, size_t size)
     size_t bytes = sw_round_up(count * size, SW_LINE);
     if (bytes < count || bytes / size < count)
         return NULL;
-    void *array = aligned_alloc(SW_LINE, bytes);
+    void *array = sw_aligned(SW_LINE, bytes);
     return array ? memset(array, 0, bytes) : NULL;
 }
 
@@ -37,7 +39,7 @@ void sw_pool_free(sw_pool_t *pool)
 
 void *sw_pool_more(sw_pool_t *pool)
 {
-    char *chunk = aligned_alloc(SW_LINE, CHUNK);
+    char *chunk = sw_aligned(SW_LINE, CHUNK);
     if (!chunk) {
         *pool->failed = true;
         return pool->spare;
