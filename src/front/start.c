@@ -18,6 +18,7 @@
 #include "front/objects/elf.h"
 #include "node/arena/arena.h"
 #include "node/launcher.h"
+#include "node/peer.h"
 #include "node/base/settings.h"
 #include "node/control.h"
 #include "profile/capture/ending.h"
@@ -42,17 +43,19 @@ static int is_valgrind(const sw_object_t *object, void *context)
 
 /* At the end valgrind looks for pointers in all memory that can be written. In
  * a large shared mapping that looking makes every page. So this process has no
- * arena, and a small pool. Its peers take either from its card (node/peer.h).
- */
+ * arena, a small pool, and maps no more of a peer: that of ranks which are
+ * under valgrind, too. */
 static void mind_valgrind(void)
 {
     if (!sw_objects_walk(is_valgrind, NULL))
         return;
     sw_settings.arena = false;
     sw_settings.pool_size = sw_min(sw_settings.pool_size, CHECKED_POOL);
+    sw_peer_most = CHECKED_POOL;
     if (sw_settings.verbose)
-        sw_say("valgrind is here: this process has no arena, and a pool of "
-               "%zu MiB",
+        sw_say("valgrind is here: this process has no arena, a pool of %zu "
+               "MiB, and memory in common only with ranks that are under "
+               "valgrind, too",
                sw_settings.pool_size >> 20);
 }
 

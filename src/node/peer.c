@@ -57,6 +57,8 @@ bool sw_peer_card(sw_card_t *to)
     return true;
 }
 
+uint64_t sw_peer_most = UINT64_MAX;
+
 static bool same(const sw_token_t *a, const sw_token_t *b)
 {
     return a->word[0] == b->word[0] && a->word[1] == b->word[1];
@@ -118,6 +120,8 @@ static sw_peer_t *meet(const sw_card_t *card)
     }
     const sw_segment_t *segment = sw_segment();
     bool self = segment && same(&segment->token, &card->token);
+    if (!self && sw_max(card->control_span, card->arena_span) > sw_peer_most)
+        return NULL;
     int fd = self ? -1 : open_verified(card);
     if (fd < 0 && !self)
         return NULL;

@@ -66,6 +66,10 @@ typedef struct {
     char *control;        /* our mapping of its control segment */
 } sw_peer_t;
 
+/* The longest mapping of a peer's memory that this process makes, in bytes. A
+ * peer with a longer one does not share memory with this process. */
+SW_API extern uint64_t sw_peer_most;
+
 /* Fill in this process's card. False: the system refuses shared memory, and
  * the host serves everything. */
 SW_API bool sw_peer_card(sw_card_t *to);
