@@ -157,8 +157,9 @@ static char *check_program(const char *name)
         sw_command_fail(
             SW_EXIT_NOT_RUNNABLE,
             "%s is statically linked: no library can be loaded into it\n"
-            "  link it dynamically (without -static)",
-            path);
+            "  link it dynamically (without -static); a tool that starts the "
+            "program goes\n  before: %s ... straightway run ./app",
+            path, base_name(path));
     return path;
 }
 
