@@ -12,6 +12,7 @@
 #ifndef SW_TEST_COLL_FORKED_H
 #define SW_TEST_COLL_FORKED_H
 
+#include "cma.h"
 #include "members.h"
 
 #include <errno.h>
@@ -189,10 +190,20 @@ static inline bool reap(const pid_t *pid, int n, int seconds)
             exit(1);                                               \
     } while (0)
 
+/* Are there members without an arena, which CMA alone reaches? */
+static inline bool needs_cma(const way_t *way)
+{
+    return way->cma && (!way->arena || (way->odd_differs && !way->odd_arena));
+}
+
 /* Runs `body` in a team of n processes. Ends the test if it fails. */
 static inline void run_forked(int n, const way_t *way, uint64_t seed,
                               member_func_t body)
 {
+    if (needs_cma(way) && !knows_cma()) {
+        printf("not run: %s: no process_vm_readv\n", way->name);
+        return;
+    }
     SW_FORK(n, 300, live(way, n, me, seed, NULL, body));
 }
 

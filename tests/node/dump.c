@@ -4,6 +4,7 @@
  * allocate all of that only to write zeros.
  */
 #include "node/arena/arena.h"
+#include "node/os/os.h"
 #include "node/segment.h"
 #include "node/base/settings.h"
 
@@ -99,6 +100,10 @@ static void forked(void)
 
 int main(void)
 {
+    if (!sw_os_heeds_advice()) {
+        puts("not run: this system makes no core dump as it is advised");
+        return 77;
+    }
     sw_settings_load();
     sw_settings.arena_static = false;
     sw_settings.arena_size = (size_t)32 << 30;

@@ -11,6 +11,7 @@
 #include "node/peer.h"
 #include "node/base/settings.h"
 
+#include "cma.h"
 #include "smaps.h"
 
 #include <fcntl.h>
@@ -141,15 +142,17 @@ static void all_well(void)
     if (!self || !self->self || !sw_peer_control(self))
         fail("ourselves");
     sw_peer_t *peer = sw_peer_attach(&page->card);
-    if (!peer || peer->self || !peer->arena || !peer->cma)
+    if (!peer || peer->self || !peer->arena || peer->cma != knows_cma())
         fail("attach");
     if (sw_peer_attach(&page->card) != peer)
         fail("met twice");
     check_part(peer, &page->open, 1);
-    check_part(peer, &page->hidden, 2);
-    if (!left_out(peer->arena, 1, NULL))
+    if (peer->cma)
+        check_part(peer, &page->hidden, 2);
+    if (sw_os_heeds_advice() && !left_out(peer->arena, 1, NULL))
         fail("a core dump holds the peer's arena");
-    if (!sw_peer_control(peer) || !left_out(peer->control, 1, NULL) ||
+    if (!sw_peer_control(peer) ||
+        (sw_os_heeds_advice() && !left_out(peer->control, 1, NULL)) ||
         memcmp(peer->control, &page->card.token, sizeof(sw_token_t)))
         fail("its control segment");
     if (sw_peer_crowd() <= 0)
@@ -217,9 +220,9 @@ static void reused(reuse_t what, reuse_time_t when)
     sw_peer_t *peer = sw_peer_attach(&page->card);
     if ((peer != NULL) != (what == ARENA) || (peer && peer->arena))
         fail("the program's file was taken for ours");
-    if (peer && !peer->cma)
+    if (peer && peer->cma != knows_cma())
         fail("its private memory is out of reach");
-    if (peer)
+    if (peer && peer->cma)
         check_part(peer, &page->hidden, 2);
     if (read(watch, event, sizeof event) > 0)
         fail("the program's file was opened");
@@ -236,7 +239,7 @@ static void closed(const char *doors, bool attach, bool arena, bool cma)
     sw_settings.refuse = doors; /* to this process, not to its peer */
     sw_peer_t *peer = sw_peer_attach(&page->card);
     if ((peer != NULL) != attach || (peer && (!peer->arena == arena)) ||
-        (peer && peer->cma != cma))
+        (peer && peer->cma != (cma && knows_cma())))
         fail("with %s refused", doors);
     if (peer && peer->arena)
         check_part(peer, &page->open, 1);

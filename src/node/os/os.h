@@ -43,6 +43,7 @@ typedef enum {
     SW_DOOR_ROOM,     /* room in the arena's common zone */
     SW_DOOR_TIMER,    /* a timer that sends a signal (beat.h) */
     SW_DOOR_HEAP,     /* memory for a call (temporary.h), or for epochs */
+    SW_DOOR_ADVICE,   /* madvise, where it agrees to all and does nothing */
     SW_DOOR_COUNT
 } sw_door_t;
 
@@ -68,6 +69,9 @@ SW_API void *sw_os_map_shared(void *at, size_t size, int fd, size_t offset);
 /* Map fresh private zeroed memory; `at` as above. */
 SW_API void *sw_os_map_private(void *at, size_t size);
 SW_API void sw_os_unmap(void *p, size_t size);
+/* Does madvise do what it agrees to? An emulator of processors (qemu-user)
+ * agrees to all advice, even to one that there is not, and ignores most. */
+bool sw_os_heeds_advice(void);
 /* Ask for huge pages at first touch (advice); returns 0 where accepted. */
 SW_API int sw_os_huge_advice(void *p, size_t size);
 /* Make the pages of a mapping, huge ones where it asks for them (Linux 5.14).

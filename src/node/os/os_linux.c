@@ -43,9 +43,9 @@
 #endif
 
 const char *const sw_os_door_names[SW_DOOR_COUNT] = {
-    "memfd", "map",      "peerfd", "cma",  "futex", "huge",
-    "punch", "topology", "thread", "page", "dump",  "show",
-    "share", "linker",   "place",  "room", "timer", "heap",
+    "memfd",    "map",    "peerfd", "cma",  "futex",  "huge",  "punch",
+    "topology", "thread", "page",   "dump", "show",   "share", "linker",
+    "place",    "room",   "timer",  "heap", "advice",
 };
 
 /* The first refused call of each door: 1 = all, 0 = none. Parsed once from
@@ -213,12 +213,14 @@ int sw_os_huge_collapse(void *p, size_t size)
 
 int sw_os_punch(int fd, void *p, size_t offset, size_t size)
 {
-    (void)fd;
-    (void)offset;
     if (refused(SW_DOOR_PUNCH, EOPNOTSUPP))
         return -1;
-    /* On a shared file mapping MADV_REMOVE punches the hole itself. */
-    return madvise(p, size, MADV_REMOVE);
+    /* On a shared file mapping MADV_REMOVE punches the hole itself, and the
+     * host's registration caches listen to libc's madvise. */
+    if (sw_likely(!sw_os_refused(SW_DOOR_ADVICE) && sw_os_heeds_advice()))
+        return madvise(p, size, MADV_REMOVE);
+    return fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                     (off_t)offset, (off_t)size);
 }
 
 /* Other processes ---------------------------------------------------- */

@@ -36,6 +36,19 @@ void *sw_os_map_lazy(void *at, size_t size)
     return p == MAP_FAILED ? NULL : p;
 }
 
+/* Linux looks at the advice first. */
+bool sw_os_heeds_advice(void)
+{
+    static _Atomic int heeds; /* 0: not asked, 1: it does, -1: it does not */
+    int error = errno, now = atomic_load_explicit(&heeds, memory_order_relaxed);
+    if (sw_likely(now))
+        return now > 0;
+    now = syscall(SYS_madvise, NULL, SW_PAGE, -1) ? 1 : -1;
+    atomic_store_explicit(&heeds, now, memory_order_relaxed);
+    errno = error;
+    return now > 0;
+}
+
 int sw_os_dump(void *p, size_t size, bool in)
 {
     if (sw_os_refused(SW_DOOR_DUMP)) {
@@ -93,8 +106,8 @@ int sw_os_show(int fd, void *p, size_t size, size_t offset)
                  MAP_SHARED | MAP_FIXED | MAP_POPULATE | MAP_NORESERVE, fd,
                  (off_t)offset) == p)
             return 0;
-    if (madvise(p, size, MADV_NORMAL) == 0) /* all of it is still there */
-        return -1;
+    if (sw_os_heeds_advice() && madvise(p, size, MADV_NORMAL) == 0)
+        return -1; /* all of it is still there */
     if (sw_os_map_lazy(p, size) && !sw_os_read_at(fd, p, size, offset))
         return -1;
     static const char text[] = "straightway: the system has taken memory away "
@@ -111,7 +124,9 @@ size_t sw_os_page_size(void)
 
 int sw_os_discard(void *p, size_t size)
 {
-    return madvise(p, size, MADV_DONTNEED);
+    if (sw_likely(!sw_os_refused(SW_DOOR_ADVICE) && sw_os_heeds_advice()))
+        return madvise(p, size, MADV_DONTNEED);
+    return sw_os_map_lazy(p, size) ? 0 : -1;
 }
 
 int sw_os_read_at(int fd, void *to, size_t n, size_t offset)

@@ -34,7 +34,8 @@ static self_t unwiped; /* stands for a page that cannot be had */
 static self_t *new_page(void)
 {
     self_t *page = sw_os_map_private(NULL, ROOM);
-    if (page && syscall(SYS_madvise, page, ROOM, MADV_WIPEONFORK)) {
+    if (page && (!sw_os_heeds_advice() ||
+                 syscall(SYS_madvise, page, ROOM, MADV_WIPEONFORK))) {
         sw_os_unmap(page, ROOM);
         page = NULL;
     }

@@ -28,9 +28,12 @@ static bool all(const char *p, size_t n, char value)
     return true;
 }
 
-/* Bytes of the arena's first 2 GiB that are in memory, shared or not. */
+/* Bytes of the arena's first 2 GiB that are in memory, shared or not. An
+ * emulator of processors does not tell of memory without access: none. */
 static size_t resident(void)
 {
+    if (!sw_os_heeds_advice())
+        return 0;
     static unsigned char here[1 << 14];
     size_t pages = 0, all = sw_min(sw_arena.range[0].size, (size_t)2 << 30);
     for (size_t at = 0; at < all; at += sizeof here * SW_PAGE) {
@@ -145,7 +148,7 @@ static void freed_memory_is_given_back(void)
         p[i] = sw_arena_alloc(8 << 20, 16);
         memset(p[i], 1, 8 << 20);
     }
-    CHECK(resident() >= (size_t)N * (8 << 20));
+    CHECK(resident() >= (size_t)N * (8 << 20) || !sw_os_heeds_advice());
     for (int i = 0; i < N; i++)
         sw_arena_free(p[i]);
     sw_arena_stats_t now;

@@ -98,6 +98,7 @@ int main(int argc, char **argv)
     run(self, "map:4", 0, 0, "on");
     run(self, "punch", 0, 0, "on");
     run(self, "punch:3", 0, 0, "on");
+    run(self, "advice", 0, 0, "on");
     run(self, "huge", 0, 0, "on");
     run(self, "topology", 0, 0, "on");
     run(self, "dump", 0, 0, "on");
