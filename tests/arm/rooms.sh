@@ -1,0 +1,56 @@
+# The C tests of the MPI-free rooms, compiled for aarch64, under qemu-user: a few
+# of them, or with STRAIGHTWAY_DEEP=1 all that can be shown there.
+#
+#     rooms.sh PYTHON JOBS
+py=$1 jobs=${2:-2}
+log=build/arm/rooms.log
+
+# One way a room, and what was wrong on this processor before.
+few='node_self node_segment node_copy node_beat coll_agreement match_pipe
+     layout_pair'
+
+# What an emulator of processors cannot show: tests, and why.
+cannot='
+node/arena$          no program executes itself there without binfmt_misc
+node/arena/eager     the same
+node/arena_refused   the same
+node/show            the same
+node/pages_model     the emulator ignores MADV_WIPEONFORK and MADV_DONTFORK
+model                no processor concerns it'
+
+targets=
+if [ -z "$STRAIGHTWAY_DEEP" ]; then
+    for name in $few; do
+        targets="$targets test_$name"
+    done
+fi
+# shellcheck disable=SC2086 # words
+said=$(sh tests/arm/build.sh "$py" "$jobs" $targets)
+status=$?
+if [ $status = 77 ]; then
+    echo "SKIPPED: C tests (aarch64): $said"
+    exit 0
+elif [ $status != 0 ]; then
+    echo "$said"
+    echo 'C tests (aarch64): FAILED'
+    exit 1
+fi
+echo "$cannot" | while read -r name why; do
+    [ -z "$name" ] || echo "SKIPPED: C test ${name%\$} (aarch64): $why"
+done
+pattern=$(echo "$cannot" | awk 'NF { printf "%s%s", n++ ? "|" : "", $1 }')
+if [ -z "$STRAIGHTWAY_DEEP" ]; then
+    only=$(echo $few | sed 's/ /|/g; s/_/\//g')
+    set -- -R "^($only)\$"
+else
+    set --
+fi
+if (cd build/arm/made && ctest -j "$jobs" "$@" -LE deep -E "^($pattern)" \
+        --output-on-failure) >$log 2>&1 &&
+    ! grep -q 'No tests were found' $log; then
+    echo "C tests (aarch64 under qemu-user): $(grep 'tests passed' $log)"
+else
+    cat $log
+    echo 'C tests (aarch64 under qemu-user): FAILED'
+    exit 1
+fi

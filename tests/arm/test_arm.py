@@ -1,0 +1,59 @@
+"""Programs for aarch64 give under Straightway what their MPI alone gives.
+
+They run under qemu-user, where no process copies from another (no
+process_vm_readv) and the system heeds no advice about memory. So these are the
+ways through shared files and in pieces. An x86-64 processor keeps more order
+among accesses than aarch64 demands: what depends on that is not shown.
+"""
+
+import pytest
+from harness import emulated, hosts
+from harness.programs import accelerated, kept_alone, run, same_logs, well
+
+DEEP = pytest.mark.deep
+SECONDS = 400           # an emulated rank takes ten times as long, or more
+
+# A program, its arguments, what it says at its end.
+PROGRAMS = {
+    "blocking": ("random_collectives", (5, 60), "calls right"),
+    "large": ("random_collectives", (6, 30, "--large", "--max", 300000),
+              "calls right"),
+    "immediate": ("random_collectives", (21, 40, "--form", "immediate"),
+                  "calls right"),
+    "persistent": ("random_collectives",
+                   (22, 40, "--form", "persistent", "--meet"), "calls right"),
+    "messages": ("random_p2p", (3, 12), "messages right"),
+    "types": ("random_types", (1, 12), "datatypes right"),
+    "windows": ("random_rma", (1, 6), "all is well")}
+SHORT = ["blocking", "messages"]
+
+
+@pytest.fixture(scope="session")
+def mpich(_scratch):
+    """MPICH for aarch64, or the reason why its programs cannot run."""
+    here = [host for host in hosts.find()[0] if host.name == "mpich"]
+    if not here:
+        pytest.skip("no mpich in .hosts (make hosts)")
+    status, said = emulated.build("straightway", "straightway-mpich")
+    if status == emulated.CANNOT:
+        pytest.skip(said.strip())
+    assert status == 0, said
+    host = emulated.Emulated("mpich", "mpich", here[0])
+    host.scratch = _scratch
+    return host
+
+
+@pytest.mark.parametrize("n, show", [(2, "lazy"), *(
+    pytest.param(3, show, marks=DEEP) for show in ("off", "eager"))])
+@pytest.mark.parametrize("program", [*SHORT, *(
+    pytest.param(one, marks=DEEP) for one in PROGRAMS if one not in SHORT)])
+def test_aarch64_programs_give_the_hosts_bytes(mpich, n, show, program,
+                                               tmp_path):
+    name, arguments, words = PROGRAMS[program]
+    kept = kept_alone(mpich, n, name, arguments, words)
+    done = well(run(mpich, n, name, *arguments, "--log", tmp_path / "log",
+                    env={"STRAIGHTWAY_SHOW": show}, timeout=SECONDS), words)
+    same_logs(kept, tmp_path, n)
+    if program == "blocking":
+        served, calls = accelerated(done)
+        assert served >= calls / 2 > 0
