@@ -28,7 +28,7 @@ SOURCES := $(shell find src include bench cmake straightway packaging -type f \
              ! -name '*.pyc' 2>/dev/null) CMakeLists.txt pyproject.toml
 
 .PHONY: help setup hosts demo demo-nodes demo-place bench applications test \
-        test-c test-py test-deep docs site wheel clean
+        test-c test-py test-deep docs site wheel sbom clean
 .DELETE_ON_ERROR:
 
 help:
@@ -46,6 +46,7 @@ help:
 	@echo 'make docs       the site of these pages, with pictures of reports by this code:'
 	@echo '                build/site/index.html'
 	@echo 'make wheel      wheels for Linux on x86-64 and aarch64, into build/dist'
+	@echo 'make deb        the package for Debian, from Debian'\''s own MPIs, into build/deb'
 	@echo 'make setup      build and install into .venv, and nothing else'
 	@echo '                (ASSERT=1: with its invariants checked at run time)'
 	@echo 'make clean      remove all that these have made'
@@ -142,6 +143,10 @@ site: $(STAMPS)/docs
 PROCESSORS ?=
 wheel: setup $(STAMPS)/wheel
 	@$(PY) packaging/wheel.py $(PROCESSORS)
+
+# What a user gets with the wheel of this machine, as CycloneDX's JSON.
+sbom: wheel
+	@sh packaging/sbom.sh $(PY)
 
 test: hosts $(STAMPS)/tests $(STAMPS)/examples
 	@$(MAKE) --no-print-directory setup

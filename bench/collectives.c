@@ -38,10 +38,10 @@ static int repeat(const void *what, int mode, int calls, double *seconds)
 
 /* Over nodes: the host's, ours, and ours where a way is forced on it. */
 static const sw_sampling_way_t each_way[] = {
-    {"host", SW_HOST, 0},
-    {"ours", SW_OURS, 0},
-    {"leaders", SW_OURS, SW_ACCELERATE_LEADERS},
-    {"lanes", SW_OURS, SW_ACCELERATE_LANES},
+    {"host", SW_HOST, 0, 0},
+    {"ours", SW_OURS, 0, 0},
+    {"leaders", SW_OURS, SW_ACCELERATE_LEADERS, 0},
+    {"lanes", SW_OURS, SW_ACCELERATE_LANES, 0},
 };
 enum { WAYS = sizeof each_way / sizeof *each_way };
 

@@ -41,10 +41,10 @@ enum { MESSAGE, READY }; /* tags */
 enum { HAND, HOST, OURS, CONTIGUOUS, WAYS };
 enum { SENT, RECEIVED, SIDES };
 
-static const sw_sampling_way_t ways[WAYS] = {{"hand", SW_HOST},
-                                             {"host", SW_HOST},
-                                             {"ours", SW_OURS},
-                                             {"contiguous", SW_OURS}};
+static const sw_sampling_way_t ways[WAYS] = {{"hand", SW_HOST, 0, 0},
+                                             {"host", SW_HOST, 0, 0},
+                                             {"ours", SW_OURS, 0, 0},
+                                             {"contiguous", SW_OURS, 0, 0}};
 
 #define ONE(name) &sw_##name,
 static const sw_kernel_t *const kernels[] = {SW_KERNELS(ONE)};

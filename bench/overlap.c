@@ -214,7 +214,8 @@ static const form_t forms[] = {
     {"persistent", persistent, -1}, /* the last: it may be left out */
 };
 enum { PURE, FORMS = sizeof forms / sizeof *forms, WAYS = FORMS * SW_MODES };
-_Static_assert(WAYS <= SW_MOST_WAYS, "more forms than a cell can hold");
+_Static_assert((int)WAYS <= (int)SW_MOST_WAYS,
+               "more forms than a cell can hold");
 
 /* A cell ---------------------------------------------------------------- */
 

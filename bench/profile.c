@@ -316,7 +316,7 @@ static void put_path(FILE *file)
 
 static bool measure(void)
 {
-    static const sw_sampling_way_t as_started = {"time", SW_HOST};
+    static const sw_sampling_way_t as_started = {"time", SW_HOST, 0, 0};
     sw_cell_t cell = {.name = item->name,
                       .size = item->size,
                       .ways = &as_started,

@@ -4,7 +4,6 @@
  * The views begin at addresses that are multiples of a huge page, as the file
  * does. So one entry of a page table maps each huge page of the file.
  */
-#define _GNU_SOURCE
 #include "remap.h"
 
 #include <fcntl.h>

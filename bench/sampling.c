@@ -72,8 +72,8 @@ static void take(const sw_sampling_way_t *way)
 
 static const sw_sampling_way_t *ways_of(const sw_cell_t *cell)
 {
-    static const sw_sampling_way_t sides[] = {{"host", SW_HOST, 0},
-                                              {"ours", SW_OURS, 0}};
+    static const sw_sampling_way_t sides[] = {{"host", SW_HOST, 0, 0},
+                                              {"ours", SW_OURS, 0, 0}};
     return cell->ways ? cell->ways : sides;
 }
 

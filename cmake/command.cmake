@@ -96,9 +96,9 @@ install(FILES ${PROJECT_SOURCE_DIR}/include/straightway.h
               ${PROJECT_SOURCE_DIR}/include/straightway_fortran.c
         DESTINATION include)
 
-# One module per flavour that is built, with the headers found for it
-# (SW_FLAVOURS and include_<FLAVOUR>: flavours.cmake). Its MPI symbols stay
-# undefined: the process brings them.
+# One module per flavour that is built, with the headers found for it, as
+# flavours.cmake says: SW_FLAVOURS, include_<FLAVOUR>, SW_<FLAVOUR>_OPTIONS. Its
+# MPI symbols stay undefined: the process brings them.
 file(GLOB kernel_sources CONFIGURE_DEPENDS
      ${PROJECT_SOURCE_DIR}/bench/kernels/*.c)
 foreach(flavour ${SW_FLAVOURS})
@@ -128,6 +128,7 @@ foreach(flavour ${SW_FLAVOURS})
   target_compile_definitions(${module} PRIVATE OMPI_SKIP_MPICXX
                              MPICH_SKIP_MPICXX
                              $<$<STREQUAL:${flavour},abi>:MPI_ABI>)
+  target_compile_options(${module} PRIVATE ${SW_${FLAVOUR}_OPTIONS})
   set_target_properties(${module} PROPERTIES
       OUTPUT_NAME straightway-bench-${flavour}
       LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/${SW_LIB_SUBDIR})

@@ -22,3 +22,7 @@ if machine_cmake; then :; else
     echo 'set-up: CMake from PyPI (the machine has none)'
     $pip install 'cmake>=3.18'
 fi
+if command -v ninja >/dev/null 2>&1; then :; else
+    echo 'set-up: Ninja from PyPI (the machine has none)'
+    $pip install ninja
+fi

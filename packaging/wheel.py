@@ -39,6 +39,20 @@ def epoch():
     return done.stdout.strip() or "1577836800"
 
 
+def check_tags():
+    """A tag vX.Y.Z of this commit names pyproject.toml's version. Otherwise the
+    release would have two."""
+    project = (ROOT / "pyproject.toml").read_text()
+    said = re.search(r'^version = "(.+)"', project, re.M)[1]
+    done = subprocess.run(["git", "tag", "--points-at", "HEAD", "v[0-9]*"],
+                          cwd=ROOT, text=True, capture_output=True)
+    for tag in done.stdout.split():
+        if tag != f"v{said}":
+            sys.exit(f"the commit has the tag {tag}, and pyproject.toml the "
+                     f"version {said}: make them agree (CONTRIBUTING.md, "
+                     "Releasing)")
+
+
 def compiler(folder, processor):
     """A command `cc` in this folder that compiles for the processor."""
     import ziglang
@@ -120,8 +134,10 @@ def processors():
 
 
 def main():
+    chosen = processors()
+    check_tags()
     DIST.mkdir(parents=True, exist_ok=True)
-    for processor in processors():
+    for processor in chosen:
         for old in DIST.glob(f"*_{processor}.whl"):
             old.unlink()
         with tempfile.TemporaryDirectory() as folder:

@@ -98,6 +98,10 @@ void sw_sequence_give_up(sw_sequence_t *seq)
                !sw_peer_turn(seq->peer[i], &turns))
             ;
     }
+    /* The program's next stores to that memory come after given_up: a reader
+     * that sees one of them has a fence of its own before it looks. On Arm the
+     * loads of `touching` order them, too; for C11 they do not. */
+    atomic_thread_fence(memory_order_release);
 }
 
 void sw_sequence_close(sw_sequence_t *seq)

@@ -57,8 +57,8 @@
  * to use that memory:
  *   - A member that reads looks afterwards at block->given_up, in
  *     sw_sequence_done. The leaver stores given_up before it posts, is done or
- *     returns. So a reader that saw anything from then on also loads given_up,
- *     and fails.
+ *     returns, with a release fence before it returns. So a reader that saw
+ *     anything from then on also loads given_up, and fails.
  *   - A member that writes (in a gather, or a reduction into another's result)
  *     must not be late at all. The writer stores `touching` in its column, then
  *     looks at given_up. The leaver stores given_up, then waits until every

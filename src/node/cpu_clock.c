@@ -79,7 +79,7 @@ int64_t sw_cpu_clock_read(void)
     for (int i = 0; i < TRIES; i++) {
         *(uint64_t *volatile *)c->mark = sw_cpu_clock_sequence;
         c->ps = read_clock();
-        c->ticks = sw_cpu_clock_counter();
+        c->ticks = sw_counter();
         if (marked(c->mark))
             break;
     }

@@ -27,10 +27,7 @@
 #define SW_NODE_CPU_CLOCK_H
 
 #include "node/base/base.h"
-
-#if defined(__x86_64__)
-#include <x86intrin.h>
-#endif
+#include "node/base/counter.h"
 
 typedef struct {
     uint64_t **mark; /* the thread's rseq_cs; NULL: none, read always */
@@ -56,19 +53,6 @@ SW_API void sw_cpu_clock_start(double ns_a_tick);
 SW_API bool sw_cpu_clock_counts(void);
 SW_API int64_t sw_cpu_clock_read(void);
 
-static inline uint64_t sw_cpu_clock_counter(void)
-{
-#if defined(__x86_64__)
-    return __rdtsc();
-#elif defined(__aarch64__)
-    uint64_t t;
-    __asm__ volatile("mrs %0, cntvct_el0" : "=r"(t));
-    return t;
-#else
-    return 0;
-#endif
-}
-
 /* The calling thread's processor time, ps. What interrupts a thread without
  * taking its core away (a hypervisor, the kernel's own interrupts) counts until
  * the next anchor, which takes it back: so a reading may be less than the one
@@ -77,7 +61,7 @@ static inline int64_t sw_cpu_clock_now(void)
 {
     const sw_cpu_clock_t *c = &sw_cpu_clock;
     if (sw_likely(c->mark)) {
-        uint64_t ticks = sw_cpu_clock_counter();
+        uint64_t ticks = sw_counter();
         __asm__ volatile("" ::: "memory");
         if (sw_likely(*(uint64_t *volatile *)c->mark == sw_cpu_clock_sequence))
             return c->ps + (int64_t)((double)(int64_t)(ticks - c->ticks) *

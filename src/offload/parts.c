@@ -159,13 +159,16 @@ char *sw_parts_copy(const sw_parts_t *p, unsigned partition)
 void sw_parts_ready(sw_parts_t *p, unsigned partition, uint64_t where)
 {
     const sw_parts_bank_t *b = &p->bank;
+    /* After the last flag another thread may complete all this and free it. */
+    sw_slates_t *on = p->schedule.on;
+    const unsigned split = b->split;
     if (!b->copy)
         atomic_store_explicit(&b->where[partition], where,
                               memory_order_relaxed);
-    size_t first = (size_t)partition * b->split;
-    for (unsigned i = 0; i < b->split; i++)
-        atomic_store_explicit(&b->ready[first + i], 1, memory_order_release);
-    sw_slates_ring(p->schedule.on);
+    _Atomic uint8_t *ready = b->ready + (size_t)partition * split;
+    for (unsigned i = 0; i < split; i++)
+        atomic_store_explicit(&ready[i], 1, memory_order_release);
+    sw_slates_ring(on);
 }
 
 /* Posting ------------------------------------------------------------------ */

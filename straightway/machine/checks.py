@@ -197,8 +197,8 @@ def _pages(probe):
     else:
         yield "page size", OK, "4 KiB"
     huge = probe["huge"]
-    shmem = hardware.selected(f"{_THP}/shmem_enabled")
-    anonymous = hardware.selected(f"{_THP}/enabled")
+    shmem = hardware.selected(f"{_THP}/shmem_enabled") or "unknown"
+    anonymous = hardware.selected(f"{_THP}/enabled") or "unknown"
     if huge["shmem_at_touch"]:
         yield ("shared huge pages", OK,
                f"at first touch (shmem_enabled is {shmem})")
@@ -206,7 +206,7 @@ def _pages(probe):
         some = huge["shmem_collapse"]
         yield ("shared huge pages", DEGRADED,
                f"{'only by collapsing' if some else 'none'} "
-               f"(shmem_enabled is {shmem or 'unknown'})",
+               f"(shmem_enabled is {shmem})",
                "memory that Straightway shows to peers has 4 KiB pages: "
                "random access costs about "
                + ("a third more" if some else "a half more than on huge ones"),
@@ -215,7 +215,7 @@ def _pages(probe):
         yield "heap huge pages", OK, f"enabled is {anonymous}"
     else:
         yield ("heap huge pages", DEGRADED,
-               f"none (enabled is {anonymous or 'unknown'})",
+               f"none (enabled is {anonymous})",
                "the program's own heap has none either",
                f"echo madvise > {_THP}/enabled (as root)")
     try:

@@ -63,6 +63,8 @@ class Host:
                            ("mpich", "mpich")):
             if word in text:
                 return kind
+        if self.flavour == "abi":       # any MPI may have this one
+            return self.launcher and _family(self.launcher) or "mpich"
         return "openmpi" if self.flavour == "ompi" else "mpich"
 
     @property
@@ -112,10 +114,11 @@ def _family(launcher):
     return None
 
 
-def _launcher_in(folders, flavour):
-    families = ["openmpi"] if flavour == "ompi" else ["mpich"]
-    if flavour == "abi":
-        families = ["mpich", "openmpi"]
+_FAMILIES = {"ompi": ["openmpi"], "mpich": ["mpich"],
+             "abi": ["mpich", "openmpi"]}
+
+
+def _launcher_in(folders, families):
     for folder in folders:
         for family in families:
             for name in _LAUNCHERS[family]:
@@ -142,7 +145,8 @@ def _in_prefix(prefix, where):
             library = folder / soname
             if library.exists():
                 yield Host(str(library), flavour,
-                           _launcher_in([prefix / "bin"], flavour), where)
+                           _launcher_in([prefix / "bin"],
+                                        _FAMILIES[flavour]), where)
 
 
 def _prefixes():
@@ -186,7 +190,17 @@ def _asked(hosts):
         for host, answer in zip(hosts, pool.map(
                 lambda h: _ask(h.library), hosts)):
             host.version, host.error = answer
+            if host.flavour == "abi" and host.version and host.launcher:
+                host.launcher = _own_launcher(host)
     return hosts
+
+
+def _own_launcher(host):
+    """The launcher of a standard library: of the MPI that the library says it
+    is, where several have a launcher in the folder."""
+    family = "openmpi" if host.kind == "openmpi" else "mpich"
+    folder = pathlib.Path(host.launcher).parent
+    return _launcher_in([folder], [family]) or host.launcher
 
 
 def _beside(program, where):
@@ -220,20 +234,20 @@ def given(mpi):
                                 + ", ".join(_LIBRARIES))
             near = [up / "bin" for up in path.parents]
             return _asked([Host(str(path), flavour,
-                                _launcher_in(near, flavour),
+                                _launcher_in(near, _FAMILIES[flavour]),
                                 "given with --mpi")])
         prefix = path.parent.parent if path.is_file() else path
-        if path.is_file():
-            found = _beside(path, "given with --mpi")
-            for host in found:
-                host.launcher = str(path)
-        else:
-            found = _unique(_in_prefix(prefix, "given with --mpi"))
+        found = (_beside(path, "given with --mpi") if path.is_file()
+                 else _unique(_in_prefix(prefix, "given with --mpi")))
         if not found:
             what = "does not exist" if not path.exists() else \
                 "holds no MPI library (lib/libmpi.so.40 or lib/libmpi.so.12)"
             raise UserError(f"--mpi {mpi}: {prefix} {what}", 1)
-        return _asked(found)
+        _asked(found)
+        if path.is_file():
+            for host in found:
+                host.launcher = str(path)
+        return found
     name = {"impi": "intel", "ompi": "openmpi"}.get(mpi.lower(), mpi.lower())
     if name not in _NAMES:
         raise UserError(f"--mpi {mpi}: unknown; " + nearest(
@@ -257,7 +271,7 @@ def find(mpi=None):
         if ctypes.util.find_library(stem) == soname and not any(
                 h.library.endswith(soname) for h in hosts):
             launcher = _launcher_in(map(pathlib.Path, os.get_exec_path()),
-                                    flavour)
+                                    _FAMILIES[flavour])
             hosts.append(Host(soname, flavour, launcher, "the system"))
     return _asked(_unique(hosts))
 

@@ -383,11 +383,14 @@ def hints(view):
     unseen = view.those(standing.UNSEEN)
     if unseen and not view.those(standing.NEW):
         nodes = phrases.joined(list(job.nodes))
+        flavour = job.first.flavour
+        other = (" (Open MPI's has --map-by node in place of -ppn 1)"
+                 if flavour == "abi" else "")
         said.append(
             f"This report shows {nodes} alone, and not "
             f"{phrases.ranks(unseen, True)}. Put all nodes together: "
-            f"`mpirun {_EACH_NODE.get(job.first.flavour, '-ppn 1')} -n NODES "
-            "straightway where`.")
+            f"`mpirun {_EACH_NODE.get(flavour, '-ppn 1')} -n NODES "
+            f"straightway where`{other}.")
     if job.refused:
         said.append("The reader could not read " + "; ".join(
             f"process {r.get('pid')}: {r.get('why')}"

@@ -55,6 +55,7 @@ def test_each_package_has_its_files(unpacked):
     for name in ("bin/straightway", "lib/straightway/libstraightway.so",
                  "lib/straightway/libstraightway-ompi.so",
                  "lib/straightway/libstraightway-mpich.so",
+                 "share/doc/straightway/README.Debian",
                  "lib/python3/dist-packages/straightway/cli.py",
                  "share/man/man1/straightway-run.1.gz",
                  "share/man/man3/straightway.h.3.gz",

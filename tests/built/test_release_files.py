@@ -90,3 +90,18 @@ def test_a_release_cuts_the_changelog(tmp_path):
     assert not list((tmp_path / "changes").glob("*.md"))
     old = (ROOT / "CHANGELOG.md").read_text().partition("## ")
     assert cut.startswith(old[0].rstrip()) and cut.endswith(old[2])
+
+
+def test_a_tag_of_another_version_is_refused(tmp_path):
+    """Before anything is built."""
+    clone = tmp_path / "clone"
+    if subprocess.run(["git", "clone", "--quiet", ROOT, clone],
+                      capture_output=True).returncode:
+        pytest.skip("no clone of git's")
+    shutil.copy(ROOT / "packaging" / "wheel.py", clone / "packaging")
+    subprocess.run(["git", "tag", "v99.0.0"], cwd=clone, check=True)
+    done = subprocess.run(
+        [sys.executable, clone / "packaging" / "wheel.py", "x86_64"],
+        text=True, capture_output=True)
+    assert done.returncode == 1
+    assert "the tag v99.0.0, and pyproject.toml the version" in done.stderr

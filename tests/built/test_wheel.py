@@ -1,5 +1,6 @@
 """Wheels for all Linux: built here, installed where no compiler is."""
 
+import json
 import os
 import subprocess
 import sys
@@ -52,3 +53,16 @@ def test_a_wheel_needs_no_compiler(tmp_path):
 
 def test_there_is_one_for_aarch64():
     assert build("aarch64").name.endswith("_aarch64.whl")
+
+
+def test_the_list_of_parts_has_what_pip_installs():
+    pytest.importorskip("cyclonedx_py", reason="no cyclonedx-bom (make sbom)")
+    build("x86_64")
+    done = subprocess.run(["sh", "packaging/sbom.sh", sys.executable],
+                          cwd=ROOT, text=True, capture_output=True)
+    assert done.returncode == 0, done.stderr
+    listed = json.loads((ROOT / done.stdout.strip()).read_text())
+    assert listed["metadata"]["component"]["name"] == "straightway"
+    names = {part["name"].lower() for part in listed["components"]}
+    assert {"rich", "jinja2", "pyelftools"} <= names
+    assert not {"pip", "ziglang"} & names

@@ -285,6 +285,27 @@ def test_an_unknown_mpi_is_served_as_it_is(library, odd):
     assert "binary interface is not known" in done.stderr
 
 
+@pytest.mark.parametrize("mark", ["odd_mpi_mark_WHO", "ompi_mpi_comm_world"])
+def test_the_standard_interface_is_known_by_its_name(library, odd, tmp_path,
+                                                     mark):
+    """Whichever MPI it is of: Open MPI's has Open MPI's symbols, too."""
+    program, _ = odd
+    listed = subprocess.run(["nm", "-D", "--defined-only", library], text=True,
+                            check=True, stdout=subprocess.PIPE).stdout
+    names = set(re.findall(r"\b(P?MPI_[A-Z]\w+)$", listed, re.M))
+    names -= {f"{p}MPI_{name}" for p in ("", "P")
+              for name in ("Init", "Finalize", "Get_version")}
+    rest = tmp_path / "rest.c"      # of the procedures; each succeeds
+    rest.write_text("".join(f"int {name}(void) {{ return 0; }}\n"
+                            for name in sorted(names)))
+    mpi = shared(tmp_path, "libmpi_abi.so.1", HERE / "odd.c", rest,
+                 f"-Dodd_mpi_mark_WHO={mark}")
+    done = run(preloaded([library, mpi], [program, "version"]),
+               STRAIGHTWAY_VERBOSE="1")
+    assert done.stdout == "version 7\n", done.stderr
+    assert "flavour abi," in done.stderr
+
+
 def test_a_procedure_that_the_host_lacks_is_named(library, odd):
     program, mpi = odd
     alone = run(preloaded([mpi], [program, "barrier"]))
@@ -449,9 +470,8 @@ def test_fortran_names_a_region_as_the_documents_show(tmp_path):
 
 
 def test_the_header_has_the_version_of_the_release():
-    text = (HERE.parents[1] / "CMakeLists.txt").read_text()
-    found = re.search(r"project\(straightway VERSION (\d+)\.(\d+)\.(\d+)",
-                      text)
+    text = (HERE.parents[1] / "pyproject.toml").read_text()
+    found = re.search(r'^version = "(\d+)\.(\d+)\.(\d+)"$', text, re.M)
     assert [int(n) for n in found.groups()] == [
         number("MAJOR"), number("MINOR"), number("PATCH")]
 

@@ -28,10 +28,10 @@ static int64_t wall_ns(void)
 static double ns_a_tick(void)
 {
     int64_t ns = wall_ns();
-    uint64_t ticks = sw_cpu_clock_counter();
+    uint64_t ticks = sw_counter();
     while (wall_ns() < ns + 20000000)
         ;
-    return (double)(wall_ns() - ns) / (double)(sw_cpu_clock_counter() - ticks);
+    return (double)(wall_ns() - ns) / (double)(sw_counter() - ticks);
 }
 
 static void nap(long ns)

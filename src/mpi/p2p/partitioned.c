@@ -210,10 +210,8 @@ static sw_partitioned_t *ours(MPI_Request request)
 /* Open MPI takes every number of a partition, and writes where that leads. The
  * standard calls a wrong one erroneous (MPI 4.1, 4.2.2), and names no class. */
 #ifdef SW_FLAVOUR_OMPI
-#define CONST /* its header has none */
 enum { WRONG_PARTITION = MPI_ERR_ARG, TAKES_EMPTY = true };
 #else
-#define CONST const
 enum { WRONG_PARTITION = MPI_ERR_OTHER, TAKES_EMPTY = false };
 #endif
 
@@ -269,7 +267,8 @@ int sw_MPI_Pready_range(int low, int high, MPI_Request request)
     return result;
 }
 
-int sw_MPI_Pready_list(int n, CONST int partitions[], MPI_Request request)
+int sw_MPI_Pready_list(int n, SW_CONST_Pready_list int partitions[],
+                       MPI_Request request)
 {
     sw_partitioned_t *p = ours(request);
     bool right = true;

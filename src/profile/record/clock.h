@@ -11,11 +11,8 @@
 #define SW_PROFILE_RECORD_CLOCK_H
 
 #include "node/base/base.h"
+#include "node/base/counter.h"
 #include "node/os/os.h"
-
-#if defined(__x86_64__)
-#include <x86intrin.h>
-#endif
 
 /* Settled by sw_clock_start. */
 SW_API extern bool sw_clock_counts;    /* ticks are the counter's */
@@ -24,16 +21,8 @@ SW_API extern uint64_t sw_clock_scale; /* the same, as a fraction of 2^32 */
 
 static inline uint64_t sw_clock_ticks(void)
 {
-#if defined(__x86_64__)
     if (sw_likely(sw_clock_counts))
-        return __rdtsc();
-#elif defined(__aarch64__)
-    if (sw_likely(sw_clock_counts)) {
-        uint64_t t;
-        __asm__ volatile("mrs %0, cntvct_el0" : "=r"(t));
-        return t;
-    }
-#endif
+        return sw_counter();
     return sw_os_now();
 }
 

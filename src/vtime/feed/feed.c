@@ -385,8 +385,10 @@ bool sw_feed_await(sw_feed_t *feed, uint32_t thread, uint32_t given,
     }
     atomic_store_explicit(&shared->of_thread[thread].asleep, 0,
                           memory_order_relaxed);
+    /* In this order: a clock that is read before the word may be an old one. */
+    bool is = atomic_load(word) != given;
     *clock = shared->of_thread[thread].clock;
-    return atomic_load(word) != given;
+    return is;
 }
 
 _Atomic uint32_t *sw_feed_inside(sw_feed_t *feed)
