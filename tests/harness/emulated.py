@@ -2,7 +2,7 @@
 
 tests/arm/build.sh makes the libraries and fetches the MPIs. The launcher is of
 the same MPI for this machine, from .hosts. It starts the emulator, which alone
-knows the ranks' own settings of the dynamic linker.
+gets the ranks' settings of the dynamic linker.
 """
 
 import os
@@ -12,7 +12,8 @@ import sys
 from . import hosts, turns
 
 FOLDER = hosts.ROOT / "build" / "arm"
-LIBRARY = FOLDER / "made" / "lib" / "straightway" / "libstraightway.so"
+MADE = FOLDER / ("deep" if os.environ.get("STRAIGHTWAY_DEEP") else "short")
+LIBRARY = MADE / "lib" / "straightway" / "libstraightway.so"
 EMULATOR = ["qemu-aarch64", "-L", "/usr/aarch64-linux-gnu"]
 CANNOT = 77     # build.sh: not on this machine
 
@@ -28,8 +29,9 @@ class Emulated(hosts.Host):
                          env={**here.env, "MPIR_CVAR_CH4_CMA_ENABLE": "0"})
 
     def program_line(self, argv, straightway=True, run_args=()):
+        """With options of the emulator for `run_args`."""
         preloaded = ["-E", f"LD_PRELOAD={LIBRARY}"] if straightway else []
-        return [*EMULATOR, "-E", f"LD_LIBRARY_PATH={self.libdir}",
+        return [*EMULATOR, *run_args, "-E", f"LD_LIBRARY_PATH={self.libdir}",
                 *preloaded, *argv]
 
 
