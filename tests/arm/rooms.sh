@@ -6,7 +6,7 @@
 py=$1 jobs=${2:-2}
 
 # One or more of a room, by their programs' names; each takes few seconds.
-few='node_self node_segment node_copy node_beat coll_agreement match_pipe
+few='node_self node_segment node_copy node_beat coll_agreement p2p_tally
      layout_canonical offload_notices rma_regions profile_counting'
 
 # What an emulator of processors cannot show: tests, and why.
