@@ -17,7 +17,7 @@ node/arena_refused   the same
 node/show            the same
 vtime/serve          the same
 node/pages_model     the emulator ignores MADV_WIPEONFORK and MADV_DONTFORK
-vtime/feed           a process reads another begin of itself than others do
+vtime/feed           the emulator tells a process a start of its own invention
 model                no processor runs the models'
 
 made=build/arm/deep targets=
