@@ -5,10 +5,10 @@
 #
 #     build/arm/short    the targets; without one, all C tests of the MPI-free
 #                        rooms
-#     build/arm/deep     the same, optimised as a release, by STRAIGHTWAY_DEEP=1:
-#                        that takes three times as long
-#     build/arm/NAME     the MPI NAME (mpich), and a compiler for it: cc; where a
-#                        target is straightway-NAME
+#     build/arm/deep     the same, optimised as a release, by
+#                        STRAIGHTWAY_DEEP=1: that takes three times as long
+#     build/arm/NAME     the MPI NAME (mpich), and a compiler for it: cc; where
+#                        a target is straightway-NAME
 #
 # Exit status 77: not here, and why.
 set -e

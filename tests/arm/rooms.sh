@@ -1,6 +1,6 @@
-# The C tests of the MPI-free rooms, compiled for aarch64, under qemu-user: a few
-# of them, or with STRAIGHTWAY_DEEP=1 all that can be shown there, in their short
-# form.
+# The C tests of the MPI-free rooms, compiled for aarch64, under qemu-user: a
+# few of them, or with STRAIGHTWAY_DEEP=1 all that can be shown there, in their
+# short form.
 #
 #     rooms.sh PYTHON JOBS
 py=$1 jobs=${2:-2}
