@@ -114,7 +114,8 @@ def accelerated(done, nonblocking=False):
     return ours, calls
 
 
-def kept_alone(host, n, name, arguments, words, excused=(), env=None):
+def kept_alone(host, n, name, arguments, words, excused=(), env=None,
+               timeout=120):
     """The folder of the host's own run of a program with --log, which is made
     once. Where the host alone fails the test is skipped, if that is known of
     the host or one of the `excused` words is what it says, or if it was cut
@@ -127,7 +128,7 @@ def kept_alone(host, n, name, arguments, words, excused=(), env=None):
             kept.mkdir()
             try:
                 done = run(host, n, name, *arguments, "--log", kept / "log",
-                           straightway=False, env=env)
+                           straightway=False, env=env, timeout=timeout)
             except jobs.JobTimeout as why:
                 failed.write_text(f"{CUT_OFF}: {why}")
             else:

@@ -71,11 +71,6 @@ void sw_clock_start(void)
     sw_clock_scale = (uint64_t)(sw_clock_tick * 4294967296.0);
 }
 
-uint64_t sw_clock_ns_long(uint64_t ticks)
-{
-    return (uint64_t)((double)ticks * sw_clock_tick);
-}
-
 uint64_t sw_clock_time(uint64_t ticks)
 {
     if (!sw_clock_counts)

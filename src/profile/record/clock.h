@@ -26,14 +26,11 @@ static inline uint64_t sw_clock_ticks(void)
     return sw_os_now();
 }
 
-SW_API uint64_t sw_clock_ns_long(uint64_t ticks);
-
-/* Nanoseconds of a stretch of ticks; short ones without floating point. */
+/* Nanoseconds of a stretch of ticks, without floating point. A tick of a slow
+ * counter (40 ns on some Arm processors) makes 64 bits too few in seconds. */
 static inline uint64_t sw_clock_ns(uint64_t ticks)
 {
-    if (sw_likely(ticks < (uint64_t)1 << 31))
-        return ticks * sw_clock_scale >> 32;
-    return sw_clock_ns_long(ticks);
+    return (uint64_t)((unsigned __int128)ticks * sw_clock_scale >> 32);
 }
 
 /* Choose the clock, and begin to compare it with the kernel's. To be called

@@ -323,16 +323,28 @@ static void clocks(void)
     MUST(spent > 19000000);
     int64_t off = (int64_t)(sw_clock_time(ticks) - ns);
     MUST(off > -10000000 && off < 10000000);
-    /* Long stretches by the other way, without a step. */
-    uint64_t limit = (uint64_t)1 << 31;
-    int64_t step = (int64_t)(sw_clock_ns(limit) - sw_clock_ns(limit - 1));
-    MUST(step >= 0 && step < 10);
+}
+
+/* Stretches of any length, by counters of any pace: 25 MHz to 4 GHz. */
+static void paces(void)
+{
+    uint64_t scale = sw_clock_scale;
+    for (unsigned ns = 1; ns <= 160; ns++) {
+        sw_clock_scale = (uint64_t)ns << 30; /* ns quarters of one */
+        for (unsigned bit = 2; bit < 56; bit++) {
+            uint64_t ticks = (uint64_t)1 << bit;
+            MUST(sw_clock_ns(ticks) == ticks / 4 * ns);
+            MUST(sw_clock_ns(ticks - 1) == (ticks - 1) * ns / 4);
+        }
+    }
+    sw_clock_scale = scale;
 }
 
 int main(void)
 {
     sw_settings_load();
     clocks();
+    paces();
     requests();
     shared_handle();
     keys();
