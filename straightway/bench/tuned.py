@@ -41,7 +41,12 @@ def _lines(found, machine):
                "calls that the MPI does faster are not left to it",
                "unset STRAIGHTWAY_TUNED")
         return
-    file = ways.path()
+    try:
+        file = ways.path()
+    except UserError as error:
+        yield ("calls and sizes", NOTE, f"{error}: no file of ways",
+               "the built-in choices serve", "export HOME=...")
+        return
     try:
         text = ways.read(file)
     except UserError as error:

@@ -12,6 +12,8 @@ import pathlib
 import socket
 import struct
 
+from straightway.errors import UserError
+from straightway.machine import user
 from straightway.machine.checks import DEGRADED, NOTE, OK, Check
 
 GROUP = "several nodes"
@@ -69,13 +71,12 @@ def _is_off(name):
 
 
 def ways():
-    """The file with the tables of ways that were measured."""
+    """The file with the tables of ways that were measured. UserError: the
+    environment names no place for it."""
     given = os.environ.get("STRAIGHTWAY_WAYS")
     if given:
         return pathlib.Path(given)
-    config = os.environ.get("XDG_CONFIG_HOME") or \
-        os.path.expanduser("~/.config")
-    return pathlib.Path(config, "straightway", "ways")
+    return user.folder("XDG_CONFIG_HOME", ".config") / "ways"
 
 
 def _settings():
@@ -89,12 +90,13 @@ def _settings():
         yield ("collectives over nodes", OK,
                f"on, for up to {most} communicators in each process")
     try:
-        there = ways().is_file()
-    except (OSError, RuntimeError):
-        there = False
-    yield ("table of ways", OK, str(ways()) if there else
-           f"no file {ways()}: the built-in table decides which collectives "
-           "go over nodes")
+        file = ways()
+        found = str(file) if os.path.isfile(file) else f"no file {file}"
+    except UserError as error:
+        found = f"no file: {error}"
+    if found.startswith("no file"):
+        found += ": the built-in table decides which collectives go over nodes"
+    yield "table of ways", OK, found
 
 
 def _network(found):

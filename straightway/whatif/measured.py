@@ -55,7 +55,6 @@ import hashlib
 import itertools
 import json
 import os
-import pathlib
 import signal
 import subprocess
 import sys
@@ -66,7 +65,7 @@ from straightway import __version__, units
 from straightway.bench import runs
 from straightway.collectives import OF_ALL
 from straightway.errors import UserError
-from straightway.machine import hardware, hosts
+from straightway.machine import hardware, hosts, user
 from straightway.whatif import accesses, started
 from straightway.whatif.models import layer
 from straightway.whatif.models.lines import INSIDE, Line, text
@@ -109,9 +108,8 @@ EAGER = {"openmpi": 4096, "mpich": 16384, "intel": 32768}
 # The cache ------------------------------------------------------------------
 
 def folder():
-    base = os.environ.get("XDG_CACHE_HOME") or os.path.join(
-        os.path.expanduser("~"), ".cache")
-    return pathlib.Path(base) / "straightway" / "measured"
+    """UserError: the environment names no place for it."""
+    return user.folder("XDG_CACHE_HOME", ".cache") / "measured"
 
 
 def key(host, ranks):
@@ -135,7 +133,7 @@ def path(about, of=None):
 def _kept(about):
     try:
         found = json.loads(path(about).read_text())
-    except (OSError, ValueError):
+    except (OSError, ValueError, UserError):
         return None
     return found if isinstance(found, dict) and found.get("key") == about \
         and _whole(found) else None
@@ -154,8 +152,9 @@ def _whole(found):
 
 
 def _keep(found):
-    """A cache that cannot be written costs the next run a calibration."""
-    with contextlib.suppress(OSError):
+    """A cache without a place, or that cannot be written, costs the next run
+    a calibration."""
+    with contextlib.suppress(OSError, UserError):
         write(found, path(found["key"]))
 
 

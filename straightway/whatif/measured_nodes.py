@@ -77,8 +77,12 @@ def keep(found):
 
 def find(host):
     """The measurements under an MPI, the newest last."""
+    try:
+        files = [*measured.folder().glob("*.nodes-*.json")]
+    except UserError:
+        return []           # there is no place for any
     found = []
-    for file in measured.folder().glob("*.nodes-*.json"):
+    for file in files:
         try:
             one = json.loads(file.read_text())
             text(lines([one], "host"))

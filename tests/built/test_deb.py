@@ -5,7 +5,6 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 
 import pytest
 
@@ -13,22 +12,6 @@ from harness import patience
 from harness.hosts import ROOT
 
 pytestmark = pytest.mark.deep
-
-
-@pytest.fixture(scope="module")
-def packages():
-    """The folder of the packages, built from this clone."""
-    if not shutil.which("dpkg-checkbuilddeps"):
-        pytest.skip("no dpkg-dev")
-    needed = subprocess.run(
-        ["dpkg-checkbuilddeps", ROOT / "packaging/debian/control"], text=True,
-        capture_output=True)
-    if needed.returncode:
-        pytest.skip(needed.stderr.strip())
-    done = patience.run(["sh", "packaging/deb.sh", sys.executable], cwd=ROOT,
-                        text=True, capture_output=True, timeout=1500)
-    assert done.returncode == 0, done.stderr
-    return ROOT / "build" / "deb"
 
 
 @pytest.fixture(scope="module")

@@ -2,6 +2,8 @@
 
 import json
 import os
+import platform
+import shutil
 import subprocess
 import sys
 import venv
@@ -10,24 +12,35 @@ import pytest
 from harness.hosts import ROOT
 
 pytestmark = pytest.mark.deep
+HERE = platform.machine()
 
 
-def build(processor):
-    pytest.importorskip("ziglang", reason="no ziglang (make wheel)")
-    done = subprocess.run(
-        [sys.executable, ROOT / "packaging" / "wheel.py", processor],
-        text=True, capture_output=True)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return ROOT / done.stdout.splitlines()[-1].split()[0]
+def copy_of_the_sources(folder):
+    """What git knows of the clone, or would add, in this folder."""
+    names = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others",
+         "--exclude-standard"], cwd=ROOT, capture_output=True, check=True)
+    for name in filter(None, names.stdout.decode().split("\0")):
+        if (ROOT / name).is_file():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, folder / name)
 
 
-def test_two_builds_give_the_same_bytes():
-    one = build("x86_64").read_bytes()
-    assert build("x86_64").read_bytes() == one
+def test_two_folders_give_the_same_bytes(wheel, tmp_path, monkeypatch):
+    """This copy has no commit, so the variable tells it the clone's time."""
+    if not (ROOT / ".git").exists():
+        pytest.skip("no clone of git")
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", subprocess.run(
+        ["git", "log", "-1", "--format=%ct"], cwd=ROOT, text=True,
+        capture_output=True, check=True).stdout.strip())
+    folder = tmp_path / "another"
+    copy_of_the_sources(folder)
+    one, two = wheel(HERE), wheel(HERE, folder)
+    assert one.name == two.name
+    assert one.read_bytes() == two.read_bytes()
 
 
-def test_a_wheel_needs_no_compiler(tmp_path):
-    wheel = build("x86_64")
+def test_a_wheel_needs_no_compiler(wheel, tmp_path):
     venv.create(tmp_path, with_pip=True)
     bin_dir = tmp_path / "bin"
     env = {"PATH": str(bin_dir), "HOME": str(tmp_path),
@@ -39,7 +52,7 @@ def test_a_wheel_needs_no_compiler(tmp_path):
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout + done.stderr
 
-    run(bin_dir / "pip", "install", "--quiet", wheel)
+    run(bin_dir / "pip", "install", "--quiet", wheel(HERE))
     assert run(bin_dir / "straightway", "--version").startswith("straightway")
     assert run(bin_dir / "straightway", "--cflags").strip() == \
         f"-I{tmp_path.resolve()}/include"
@@ -51,13 +64,13 @@ def test_a_wheel_needs_no_compiler(tmp_path):
     assert "ours 2  host 0" in said
 
 
-def test_there_is_one_for_aarch64():
-    assert build("aarch64").name.endswith("_aarch64.whl")
+def test_there_is_one_for_aarch64(wheel):
+    assert wheel("aarch64").name.endswith("_aarch64.whl")
 
 
-def test_the_list_of_parts_has_what_pip_installs():
+def test_the_list_of_parts_has_what_pip_installs(wheel):
     pytest.importorskip("cyclonedx_py", reason="no cyclonedx-bom (make sbom)")
-    build("x86_64")
+    wheel(HERE)
     done = subprocess.run(["sh", "packaging/sbom.sh", sys.executable],
                           cwd=ROOT, text=True, capture_output=True)
     assert done.returncode == 0, done.stderr
