@@ -23,6 +23,23 @@ bool sw_launcher_first_rank(void)
     return true;
 }
 
+/* The first of the variables that holds a count; 0: none does. */
+static int counted(const char *const *names, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const char *text = getenv(names[i]);
+        if (text && atoi(text) > 0)
+            return atoi(text);
+    }
+    return 0;
+}
+
+int sw_launcher_ranks(void)
+{
+    static const char *const names[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"};
+    return counted(names, sizeof names / sizeof *names);
+}
+
 int sw_launcher_node_ranks(void)
 {
     static const char *const names[] = {
@@ -32,12 +49,7 @@ int sw_launcher_node_ranks(void)
         "MPI_LOCAL_SIZE",
         "SLURM_TASKS_PER_NODE",
     };
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        const char *text = getenv(names[i]);
-        if (text && atoi(text) > 0)
-            return atoi(text);
-    }
-    return 0;
+    return counted(names, sizeof names / sizeof *names);
 }
 
 const char *sw_launcher_job(void)

@@ -11,6 +11,9 @@
  * launcher does not tell the rank. */
 SW_API bool sw_launcher_first_rank(void);
 
+/* How many ranks the launcher has started in all; 0: it does not tell. */
+SW_API int sw_launcher_ranks(void);
+
 /* How many ranks the launcher has put on this node; 0: it does not tell. */
 SW_API int sw_launcher_node_ranks(void);
 

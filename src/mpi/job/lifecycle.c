@@ -15,15 +15,29 @@
 #include "mpi/turns/turns.h"
 #include "mpi/watch/watched.h"
 #include "node/base/settings.h"
+#include "node/launcher.h"
 #include "node/os/os.h"
 #include "quiet.h"
 #include "stats.h"
+
+/* The launcher of another MPI starts ranks that do not find each other. */
+static void mind_launcher(void)
+{
+    int size = 0, ranks = sw_launcher_ranks();
+    host.Comm_size(MPI_COMM_WORLD, &size);
+    if (size == 1 && ranks > 1 && sw_launcher_first_rank())
+        sw_say("the launcher has started %d ranks, and each is alone in "
+               "MPI_COMM_WORLD: the launcher belongs to another MPI than the "
+               "program. `straightway doctor` names the launchers",
+               ranks);
+}
 
 /* The host's MPI_Init has taken so many ns, and all of it since `before`. */
 static int begun(int result, uint64_t before, uint64_t theirs)
 {
     if (result != MPI_SUCCESS)
         return result;
+    mind_launcher();
     if (sw_settings.enable)
         sw_patience_prepare();
     sw_roster_start();
