@@ -25,8 +25,7 @@ import time
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent
 COMMAND = pathlib.Path(sys.executable).parent / "straightway"
-FLOW = [sys.executable, ROOT / "examples" / "taylor_green", "--n", "32",
-        "--steps", "60"]
+FLOW = ["python", "examples/taylor_green", "--n", "32", "--steps", "60"]
 LATE = """\
 import time
 from mpi4py import MPI
@@ -52,7 +51,9 @@ def straightway(*words, **keywords):
     """The output of a command; what it says goes to a file."""
     done = subprocess.run([COMMAND, *words], text=True, timeout=600,
                           stdin=subprocess.DEVNULL, capture_output=True,
-                          env={**os.environ, "COLUMNS": "80"}, **keywords)
+                          env={**os.environ, "COLUMNS": "80", "PATH":
+                               f"{COMMAND.parent}:{os.environ['PATH']}"},
+                          **keywords)
     if done.returncode:
         lines = done.stderr.strip().splitlines() or ["no message"]
         raise RuntimeError(lines[0])
@@ -77,7 +78,8 @@ def terminal(command, text):
 # The reports: each writes pages into `reports`, or returns a terminal ---------
 
 def profile(folder, reports):
-    straightway("profile", "-n", "2", "-o", folder / "flow.swcap", *FLOW)
+    straightway("profile", "-n", "2", "-o", folder / "flow.swcap", *FLOW,
+                cwd=folder)
     straightway("report", folder / "flow.swcap", "--html",
                 reports / "profile.html")
 
@@ -85,6 +87,12 @@ def profile(folder, reports):
 def study(folder, reports):
     straightway("study", "-n", "2", "--html", reports / "study.html", *FLOW,
                 cwd=folder)
+
+
+def whatif(folder, reports):
+    # An estimate of one node, at once: this machine's own takes minutes.
+    straightway("whatif", "run", "-n", "2", "--model", "node", "--cpu-speed",
+                "2", "--html", reports / "whatif.html", *FLOW, cwd=folder)
 
 
 def bench(folder, reports):
@@ -144,8 +152,9 @@ def main():
     images, reports = out / "_images", out / "reports"
     images.mkdir(parents=True)
     reports.mkdir()
-    for report in (topo, profile, where, bench, study):
+    for report in (topo, profile, where, bench, study, whatif):
         with tempfile.TemporaryDirectory(prefix="straightway-") as folder:
+            (pathlib.Path(folder) / "examples").symlink_to(ROOT / "examples")
             try:
                 make(report, pathlib.Path(folder), images, reports)
             except (OSError, RuntimeError,
