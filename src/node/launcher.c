@@ -34,10 +34,15 @@ static int counted(const char *const *names, size_t n)
     return 0;
 }
 
+/* A rank that starts another program may leave the size in its environment,
+ * while its MPI has taken the rank away: then the launcher has told nothing. */
 int sw_launcher_ranks(void)
 {
-    static const char *const names[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"};
-    return counted(names, sizeof names / sizeof *names);
+    if (getenv("OMPI_COMM_WORLD_RANK"))
+        return counted((const char *const[]){"OMPI_COMM_WORLD_SIZE"}, 1);
+    if (getenv("PMI_RANK"))
+        return counted((const char *const[]){"PMI_SIZE"}, 1);
+    return 0;
 }
 
 int sw_launcher_node_ranks(void)

@@ -89,14 +89,18 @@ def _settings():
         most = os.environ.get("STRAIGHTWAY_SPAN_MAX", "64")
         yield ("collectives over nodes", OK,
                f"on, for up to {most} communicators in each process")
+    yield "table of ways", OK, _table_of_ways()
+
+
+def _table_of_ways():
     try:
         file = ways()
-        found = str(file) if os.path.isfile(file) else f"no file {file}"
+        if os.path.isfile(file):
+            return str(file)
+        none = f"no file {file}"
     except UserError as error:
-        found = f"no file: {error}"
-    if found.startswith("no file"):
-        found += ": the built-in table decides which collectives go over nodes"
-    yield "table of ways", OK, found
+        none = f"no file: {error}"
+    return f"{none}: the built-in table decides which collectives go over nodes"
 
 
 def _network(found):

@@ -35,3 +35,13 @@ def test_a_launcher_of_another_mpi_is_named(all_hosts, program, launcher):
     done = host.run(2, [host.compile(PROGRAM)], check=True)
     assert done.stdout.count("a world of 2") == 2
     assert "another MPI" not in done.stderr
+
+
+def test_what_a_rank_left_in_the_environment_blames_no_launcher(host):
+    """A rank's MPI takes the rank out of the environment, but may leave the
+    size there for a program that the rank starts."""
+    left = {"PMI_SIZE": "2", "OMPI_COMM_WORLD_SIZE": "2"}
+    done = host.start(host.program_line([host.compile(PROGRAM)]),
+                      env={**host.environment(), **left})
+    assert done.returncode == 0 and "a world of 1" in done.stdout
+    assert "another MPI" not in done.stderr

@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 
-DEEP = pytest.mark.deep
 # The library, and the package of Debian that has it.
 OTHERS = {
     "libjemalloc.so.2": "libjemalloc2",
