@@ -100,7 +100,7 @@ static void one(member_t *m, uint64_t round, int kind, int root, size_t words)
 
 static void body(member_t *m)
 {
-    uint64_t count = (uint64_t)rounds(m->n > 9 ? 600 : 3000);
+    uint64_t count = (uint64_t)rounds(m->n > 9 ? 300 : 1500);
     int kind = 0, root = 0, left = 0;
     for (uint64_t round = 1; round <= count; round++) {
         if (left-- == 0) {

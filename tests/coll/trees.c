@@ -69,7 +69,7 @@ static void check_barrier(member_t *m, uint64_t round)
 
 static void body(member_t *m)
 {
-    int count = m->n > 64 ? 4 : rounds(10);
+    int count = m->n > 64 ? 4 : rounds(5);
     static const size_t sizes[] = {1, 13, 500, 1024, 5000};
     for (int round = 0; round < count; round++) {
         int root = below(&m->common, m->n);

@@ -91,7 +91,9 @@ static bool regular(const side_t *s)
 int main(int argc, char **argv)
 {
     uint64_t first = argc > 1 ? strtoull(argv[1], NULL, 0) : 1;
-    uint64_t rounds = argc > 2 ? strtoull(argv[2], NULL, 0) : 4000;
+    uint64_t rounds = argc > 2                     ? strtoull(argv[2], NULL, 0)
+                      : getenv("STRAIGHTWAY_DEEP") ? 4000
+                                                   : 1500;
     int both = 0;
     sw_settings_load();
     for (uint64_t seed = first; seed < first + rounds; seed++) {

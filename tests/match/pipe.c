@@ -13,8 +13,9 @@
 #include "must.h"
 #include "node/arena/arena.h"
 #include "node/base/settings.h"
+#include "sanitized.h"
 
-#define MESSAGES 60000
+#define MESSAGES (THREAD_SANITIZED ? 15000 : 60000)
 #define CELLS_MOST 1024
 
 static _Alignas(

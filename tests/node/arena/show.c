@@ -661,6 +661,31 @@ static int with_refused(const char *self, const char *door)
     return waitpid(pid, &status, 0) == pid ? status : -1;
 }
 
+static void with_one_thread(void)
+{
+    for (size_t n = 1; n < 3 * MIB; n = n * 3 + 1) {
+        a_whole_block(n, 64);
+        a_whole_block(n, 4096);
+    }
+    parts();
+    what_is_dropped_reads_as_zeros();
+    frozen_pages_stay();
+    a_window_is_reached_to_the_last_byte();
+    freed_memory_is_nobodys();
+    the_owner_touches_first();
+    shown_pages_are_huge();
+    a_child_has_its_own();
+#if !SANITIZED
+    a_stack_in_the_heap();
+    a_thread_on_the_heap();
+#endif
+    pages_stay_on_their_nodes();
+    showing_is_paid_for();
+    a_dear_buffer_is_shown();
+    held_pages_stay_in_the_file();
+    mappings_are_bounded();
+}
+
 int main(int argc, char **argv)
 {
     sw_settings_load();
@@ -680,29 +705,10 @@ int main(int argc, char **argv)
     }
     peer = sw_os_map_shared(NULL, sw_arena.span, sw_arena.fd, 0);
     MUST(peer);
-    for (size_t n = 1; n < 3 * MIB; n = n * 3 + 1) {
-        a_whole_block(n, 64);
-        a_whole_block(n, 4096);
-    }
-    parts();
     threads_beside_a_buffer();
     a_peer_reads_while_more_is_shown();
-    what_is_dropped_reads_as_zeros();
-    frozen_pages_stay();
-    a_window_is_reached_to_the_last_byte();
-    freed_memory_is_nobodys();
-    the_owner_touches_first();
-    shown_pages_are_huge();
-    a_child_has_its_own();
-#if !SANITIZED
-    a_stack_in_the_heap();
-    a_thread_on_the_heap();
-#endif
-    pages_stay_on_their_nodes();
-    showing_is_paid_for();
-    a_dear_buffer_is_shown();
-    held_pages_stay_in_the_file();
-    mappings_are_bounded();
+    if (!THREAD_SANITIZED)
+        with_one_thread();
     MUST(with_refused("/proc/self/exe", "show") == 0);
     MUST(with_refused("/proc/self/exe", "share") == 0);
     puts("ok");
