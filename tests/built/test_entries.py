@@ -24,13 +24,9 @@ def defined(flavour):
     """The procedures that a flavour library serves itself, by the symbols of
     its objects: weak ones are of the guard."""
     folder = BUILD / "CMakeFiles" / f"straightway-{flavour.name}.dir"
-    names = set()
-    for path in folder.rglob("*.c.o"):
-        for line in subprocess.run(["nm", "-P", path], text=True, check=True,
-                                   capture_output=True).stdout.splitlines():
-            name, kind, *_ = line.split()
-            if kind == "T" and name.startswith("sw_MPI_"):
-                names.add(name)
+    symbols = subprocess.run(["nm", "-P", "-g", *folder.rglob("*.c.o")],
+                             text=True, check=True, capture_output=True).stdout
+    names = set(re.findall(r"^(sw_MPI_\w+) T ", symbols, re.MULTILINE))
     assert len(names) > 150
     return names
 

@@ -288,6 +288,7 @@ def demo(host, *args, **env):
 
 
 @programs.needs_mpi4py
+@pytest.mark.deep
 def test_demo(host):
     done = demo(host, "--small", "--steps", 10, "--repeats", 2)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -400,6 +401,7 @@ def test_demo_nodes(host):
 
 
 @nodes.able
+@pytest.mark.deep
 def test_demo_nodes_takes_virtual_nodes_where_it_must(host):
     """A user namespace whose limit allows no network refuses test nodes."""
     nodes.need()
@@ -442,6 +444,7 @@ def test_a_mapped_program_sends_between_nodes_what_map_predicts(host):
 
 
 @nodes.able
+@pytest.mark.deep
 def test_a_wrong_prediction_of_the_effect_is_found_out(one_host, tmp_path):
     """A `straightway` whose map promises too much."""
     nodes.need()
@@ -480,6 +483,7 @@ def test_demos_over_nodes_say_what_they_cannot_do(host, script, args, told):
 
 
 @nodes.able
+@pytest.mark.deep
 def test_predict_nodes(host, tmp_path):
     """The table has both sides; what the nodes took is where --keep says."""
     nodes.need()

@@ -153,9 +153,9 @@ class Host:
         return program
 
     def _build(self, compiler, path, flags, program):
-        optimise = [] if any(f.startswith("-O") for f in flags) else ["-O2"]
+        optimise = [] if any(f.startswith("-O") for f in flags) else ["-O1"]
         # Libraries among the flags must follow the source to be linked.
-        command = [str(compiler), *optimise, "-g", "-o", str(program) + ".new",
+        command = [str(compiler), *optimise, "-g1", "-o", str(program) + ".new",
                    str(path), f"-I{TESTS}", f"-I{ROOT / 'include'}", *flags]
         done = patience.run(command, env=self.environment(),
                             cwd=program.parent, text=True,

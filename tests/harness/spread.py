@@ -16,8 +16,8 @@ import zlib
 LEAST = 2
 MANY = 3
 # Folders of tests, below the folder of all.
-TOOLS = ("bench", "examples", "machine", "mpi/record", "mpi/virtual", "study",
-         "whatif")
+TOOLS = ("bench", "examples", "front/python", "harness", "machine",
+         "mpi/record", "mpi/virtual", "profile", "study", "whatif")
 TESTS = pathlib.Path(__file__).resolve().parents[1]
 
 

@@ -116,7 +116,9 @@ def test_a_killed_launcher_leaves_no_folder(host, tmp_path):
 BUSY = "import time\nwhile time.process_time() < 2: pass\n"
 
 
-@pytest.fixture(params=["a job", "a command", "a command's child"])
+@pytest.fixture(params=[
+    "a job", pytest.param("a command", marks=pytest.mark.deep),
+    "a command's child"])
 def limited(request):
     """Runs a Python program, for so many seconds of the machine's."""
     env = dict(os.environ)

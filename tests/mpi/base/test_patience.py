@@ -40,7 +40,7 @@ def collectives(host, n, folder, env, form="blocking", calls=300, first=()):
 @ways("host", "beside", "nodes", "still")
 @pytest.mark.parametrize("n", [2, 4])
 def test_collectives_give_the_hosts_bytes(host, n, env, tmp_path):
-    collectives(host, n, tmp_path, env, calls=200 // n)
+    collectives(host, n, tmp_path, env, calls=100 // n)
 
 
 @pytest.mark.parametrize("odd, first", [
@@ -54,7 +54,7 @@ def test_ranks_are_told_different_things(host, odd, first, tmp_path):
 @ways("host", "nodes")
 @pytest.mark.parametrize("n", [2, 4])
 def test_messages_give_the_hosts_bytes(host, n, env, tmp_path):
-    arguments = [50 + n, rounds_for(host, n, 40)]
+    arguments = [50 + n, rounds_for(host, n, 20)]
     kept = kept_alone(host, n, "random_p2p", arguments, "right",
                       excused=["no MPI_THREAD"])
     well(run(host, n, "random_p2p", *arguments, "--log", tmp_path / "log",

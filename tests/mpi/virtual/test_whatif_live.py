@@ -476,7 +476,7 @@ def test_nobody_posts(host, tmp_path):
     """The result of a deadlock tells what each rank waits for."""
     program = host.compile(programs.source("virtual_windows.c"))
     with contextlib.suppress(jobs.JobTimeout):      # as the host alone does
-        virtual(host, 2, [program, "deadlock"], tmp_path, timeout=10,
+        virtual(host, 2, [program, "deadlock"], tmp_path, timeout=4,
                 env=one_sided(host), stragglers="kill")
     result = json.loads((tmp_path / "result.json").read_text())
     assert result["state"] == "deadlock"
