@@ -17,6 +17,7 @@ node/arena_refused   the same
 node/show            the same
 vtime/serve          the same
 node/pages_model     the emulator ignores MADV_WIPEONFORK and MADV_DONTFORK
+device/driven$       the emulator says of any advice on memory that it followed
 coll/trees           no process_vm_readv there, by which alone its members copy
 vtime/feed           the emulator tells a process a start of its own invention
 model                no processor runs the models'

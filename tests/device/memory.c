@@ -76,15 +76,20 @@ static void tells(const char *path)
     void *driver = open_one(path);
     void *(*allocate)(size_t, int);
     *(void **)&allocate = function(driver, "standin_allocate");
-    int *ready = function(driver, "standin_ready");
+    uint64_t (*count)(const char *);
+    *(void **)&count = function(driver, "standin_count");
+    /* The driver of CUDA has no memory before it is initialised. */
+    int *ready = dlsym(driver, "standin_ready");
+    MUST(sw_device_possible());
+    MUST(!sw_device_holds(mine));
     char *device = allocate(SIZE, 0), *managed = allocate(SIZE, 1);
     MUST(device && managed);
 
-    MUST(sw_device_possible());
     MUST(sw_device_present());
-    if (!strstr(path, "ze_loader"))
+    if (ready && !strstr(path, "ze_loader"))
         MUST(!sw_device_holds(device)); /* it is not initialised yet */
-    *ready = 1;
+    if (ready)
+        *ready = 1;
     for (int i = 0; i < 3; i++) {
         MUST(sw_device_holds(device));
         MUST(sw_device_holds(device + SIZE - 1));
@@ -96,10 +101,9 @@ static void tells(const char *path)
     }
     /* Straightway never asks the driver about the arena. */
     char *block = sw_arena_alloc(SIZE, SW_LINE);
-    int *asked = function(driver, "standin_asked");
-    int before = *asked;
+    uint64_t before = count(NULL);
     MUST(!block || !sw_device_holds(block));
-    MUST(!block || *asked == before);
+    MUST(!block || count(NULL) == before);
     free(mine);
 }
 
@@ -165,8 +169,6 @@ static void threads(void)
     void *driver = open_one(CUDA);
     void *(*allocate)(size_t, int);
     *(void **)&allocate = function(driver, "standin_allocate");
-    __atomic_store_n((int *)function(driver, "standin_ready"), 1,
-                     __ATOMIC_RELAXED);
     atomic_store(&given, allocate(SIZE, 0));
     for (int i = 0; i < 200; i++)
         MUST(dlclose(open_one(OTHER)) == 0);

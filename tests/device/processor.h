@@ -14,9 +14,11 @@
 #define SW_KERNEL static void
 #define SW_PARAMETER
 #define SW_UNROLLED
+#ifndef SW_LOAD
 #define SW_READ(at) (*(at))
 #define SW_LOAD(at) (*(at))
 #define SW_STORE(at, unit) (*(at) = (unit))
+#endif
 #define SW_PRODUCT(a, b) ((long long)(a) * (b))
 #define SW_HIGH_32(a, b) ((sw_u32_t)(((sw_u64_t)(a) * (b)) >> 32))
 #define SW_HIGH_64(a, b) ((sw_u64_t)(((unsigned __int128)(a) * (b)) >> 64))
@@ -33,7 +35,7 @@ typedef struct {
     unsigned long long low, high;
 } __attribute__((aligned(16))) SW_ANY sw_unit_16_t;
 
-static struct {
+static _Thread_local struct {
     unsigned x;
 } threadIdx, blockIdx, gridDim;
 

@@ -74,13 +74,24 @@ enum { REGISTER_PORTABLE = 1, REGISTER_DEVICE_MAP = 2, REGISTER_READ_ONLY = 8 };
     F(cuInit, (unsigned))                                                    \
     F(cuDriverGetVersion, (int *))                                           \
     F(cuDeviceGet, (int *, int))                                             \
+    F(cuDeviceGetCount, (int *))                                             \
     F(cuDeviceGetName, (char *, int, int))                                   \
     F(cuDeviceGetAttribute, (int *, int, int))                               \
+    F(cuDeviceCanAccessPeer, (int *, int, int))                              \
     F(cuDevicePrimaryCtxRetain, (handle_t *, int))                           \
+    F(cuDevicePrimaryCtxRelease_v2, (int))                                   \
+    F(cuDevicePrimaryCtxReset_v2, (int))                                     \
     F(cuDevicePrimaryCtxGetState, (int, unsigned *, int *))                  \
     F(cuCtxSetCurrent, (handle_t))                                           \
     F(cuCtxGetCurrent, (handle_t *))                                         \
+    F(cuCtxCreate_v2, (handle_t *, unsigned, int))                           \
+    F(cuCtxDestroy_v2, (handle_t))                                           \
+    F(cuCtxPushCurrent_v2, (handle_t))                                       \
+    F(cuCtxPopCurrent_v2, (handle_t *))                                      \
     F(cuCtxGetDevice, (int *))                                               \
+    F(cuCtxGetId, (handle_t, unsigned long long *))                          \
+    F(cuCtxEnablePeerAccess, (handle_t, unsigned))                           \
+    F(cuCtxDisablePeerAccess, (handle_t))                                    \
     F(cuCtxSynchronize, (void))                                              \
     F(cuModuleLoad, (handle_t *, const char *))                              \
     F(cuModuleLoadData, (handle_t *, const void *))                          \
@@ -108,14 +119,23 @@ enum { REGISTER_PORTABLE = 1, REGISTER_DEVICE_MAP = 2, REGISTER_READ_ONLY = 8 };
     F(cuMemcpyHtoDAsync_v2, (at_t, const void *, size_t, handle_t))          \
     F(cuMemcpyDtoHAsync_v2, (void *, at_t, size_t, handle_t))                \
     F(cuMemcpyDtoDAsync_v2, (at_t, at_t, size_t, handle_t))                  \
+    F(cuMemcpy, (at_t, at_t, size_t))                                        \
+    F(cuMemcpyAsync, (at_t, at_t, size_t, handle_t))                         \
+    F(cuMemcpyPeerAsync, (at_t, handle_t, at_t, handle_t, size_t, handle_t)) \
     F(cuMemcpy2DAsync_v2, (const plane_copy_t *, handle_t))                  \
     F(cuMemcpy3DAsync_v2, (const cube_copy_t *, handle_t))                   \
     F(cuMemsetD8_v2, (at_t, unsigned char, size_t))                          \
     F(cuMemsetD8Async, (at_t, unsigned char, size_t, handle_t))              \
     F(cuStreamCreate, (handle_t *, unsigned))                                \
+    F(cuStreamCreateWithPriority, (handle_t *, unsigned, int))               \
+    F(cuStreamDestroy_v2, (handle_t))                                        \
     F(cuStreamSynchronize, (handle_t))                                       \
     F(cuStreamQuery, (handle_t))                                             \
     F(cuStreamWaitEvent, (handle_t, handle_t, unsigned))                     \
+    F(cuStreamBeginCapture_v2, (handle_t, int))                              \
+    F(cuStreamEndCapture, (handle_t, handle_t *))                            \
+    F(cuStreamIsCapturing, (handle_t, int *))                                \
+    F(cuThreadExchangeStreamCaptureMode, (int *))                            \
     F(cuEventCreate, (handle_t *, unsigned))                                 \
     F(cuEventRecord, (handle_t, handle_t))                                   \
     F(cuEventQuery, (handle_t))                                              \
@@ -135,6 +155,7 @@ enum { REGISTER_PORTABLE = 1, REGISTER_DEVICE_MAP = 2, REGISTER_READ_ONLY = 8 };
     F(cuMemAddressReserve, (at_t *, size_t, size_t, at_t, uint64_t))         \
     F(cuMemMap, (at_t, size_t, size_t, uint64_t, uint64_t))                  \
     F(cuMemSetAccess, (at_t, size_t, const access_t *, size_t))              \
+    F(cuMemUnmap, (at_t, size_t))                                            \
     F(cuGetProcAddress_v2, (const char *, void **, int, uint64_t, int *))
 
 #define CUDA_FIELD(name, arguments) int(*name) arguments;

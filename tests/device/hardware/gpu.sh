@@ -11,7 +11,7 @@
 # A folder that KERNELS names may have kernels that were compiled before, by
 # "gpu.sh FOLDER kernels"; nvcc then has no work.
 #
-# "fake" rehearses without a GPU: the folder fake/ serves as the driver, and no
+# "fake" rehearses without a GPU: ../standin/cuda serves as the driver, and no
 # kernel is compiled.
 out=${1:?a folder for the results}
 mode=$2
@@ -97,11 +97,12 @@ if [ "$mode" = fake ]; then
     for name in move-1 move-2 move-4 move-8 move-4-nc move-4-cs probe one; do
         : > "$work/$name.cubin"
     done
-    gcc $flags -fPIC -shared -fvisibility=hidden "$here/fake/cuda.c" \
-        -o "$work/libcuda.so.1" >> "$text" 2>&1
+    gcc $flags -fPIC -shared -fvisibility=hidden "$here"/../standin/cuda/*.c \
+        -o "$work/libcuda.so.1" -lpthread -ldl >> "$text" 2>&1
     LD_LIBRARY_PATH=$work
     GPU_SMALL=1
-    export LD_LIBRARY_PATH GPU_SMALL
+    STANDIN_REUSE=1
+    export LD_LIBRARY_PATH GPU_SMALL STANDIN_REUSE
 elif [ -f "$KERNELS/move-4.cubin" ]; then
     cp "$KERNELS"/* "$work"
 else

@@ -2,9 +2,10 @@
  * driver.c - a stand-in for a device's driver: its "device memory" is pages
  * that the processor cannot touch.
  *
- * KIND chooses the driver whose questions it answers: CUDA, HSA or ZE. Device
- * memory has a second address, standin_alias, where the test program reads and
- * writes it as a kernel of the device would.
+ * KIND chooses the driver whose questions it answers: HSA or ZE. OTHER answers
+ * none. CUDA's driver has a stand-in of its own, in cuda/. Device memory has a
+ * second address, standin_alias, where the test program reads and writes it as
+ * a kernel of the device would.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -14,10 +15,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define CUDA 1
-#define HSA 2
-#define ZE 3
-#define OTHER 4
+#define HSA 1
+#define ZE 2
+#define OTHER 3
 
 #define REGIONS 8
 
@@ -30,7 +30,13 @@ static struct {
 static int regions;
 
 int standin_ready; /* 0: no call has initialised the driver */
-int standin_asked; /* so often */
+static uint64_t asked;
+
+/* So often was the driver asked; as cuda/standin.h, of all calls together. */
+uint64_t standin_count(const char *call)
+{
+    return call ? 0 : __atomic_load_n(&asked, __ATOMIC_RELAXED);
+}
 
 /* Device memory, or managed memory, which the processor reaches. */
 void *standin_allocate(size_t size, int managed)
@@ -65,26 +71,7 @@ void *standin_alias(const void *at)
     return i < 0 ? NULL : region[i].alias + ((const char *)at - region[i].at);
 }
 
-#if KIND == CUDA
-
-/* Attribute 2 is the type of memory, 8 whether it is managed. */
-int cuPointerGetAttributes(unsigned n, int *attribute, void **value,
-                           unsigned long long at)
-{
-    int i = find((const void *)(uintptr_t)at);
-    __atomic_fetch_add(&standin_asked, 1, __ATOMIC_RELAXED);
-    if (!__atomic_load_n(&standin_ready, __ATOMIC_RELAXED))
-        return 3;
-    for (unsigned k = 0; k < n; k++) {
-        unsigned answer = attribute[k] == 2   ? (i < 0 ? 0 : 2)
-                          : attribute[k] == 8 ? i >= 0 && region[i].managed
-                                              : 0;
-        memcpy(value[k], &answer, sizeof answer);
-    }
-    return 0;
-}
-
-#elif KIND == HSA
+#if KIND == HSA
 
 int hsa_amd_pointer_info(const void *at, void *info, void *allocate,
                          uint32_t *agents, void **agent)
@@ -98,7 +85,7 @@ int hsa_amd_pointer_info(const void *at, void *info, void *allocate,
         uint64_t owner;
     } *to = info;
     int i = find(at);
-    __atomic_fetch_add(&standin_asked, 1, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&asked, 1, __ATOMIC_RELAXED);
     if (!__atomic_load_n(&standin_ready, __ATOMIC_RELAXED))
         return 0x100b;
     to->type = i < 0 ? 0 : 1;

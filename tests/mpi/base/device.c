@@ -3,7 +3,7 @@
  *
  *   device LIBRARY messages | collectives | leaving | threads
  *
- * LIBRARY is the stand-in of a driver (tests/device/standin/driver.c), and
+ * LIBRARY is the stand-in of a driver (tests/device/standin/cuda/), and
  * device_memory.h makes the host serve its memory. If anything of ours touches
  * that memory, the test ends. Ranks 0 and 1 differ in which of their buffers
  * are the device's. The test compares what arrives with what arrives in

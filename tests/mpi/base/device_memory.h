@@ -2,7 +2,7 @@
  * device_memory.h - memory of a device that does not exist, and a host that
  * serves it.
  *
- * The device's memory is pages without access (tests/device/standin/driver.c).
+ * The device's memory is pages without access (tests/device/standin/cuda/).
  * A host built for devices would copy from and to them, but the hosts here were
  * not. So this header catches each fault. It lets the host's through, by a
  * single step with the page open. Any other fault ends the test with the name
@@ -133,7 +133,6 @@ static void device_start(const char *library)
     CHECK(driver, "%s", dlerror());
     *(void **)&device_allocate = dlsym(driver, "standin_allocate");
     *(void **)&device_alias = dlsym(driver, "standin_alias");
-    *(int *)dlsym(driver, "standin_ready") = 1;
     struct sigaction act = {.sa_flags = SA_SIGINFO};
     act.sa_sigaction = on_fault;
     sigaction(SIGSEGV, &act, NULL);

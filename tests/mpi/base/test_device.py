@@ -8,18 +8,21 @@ import os
 import subprocess
 
 import pytest
-from harness.hosts import TESTS
+from harness.hosts import ROOT, TESTS
 from harness.programs import accelerated, run, well
 
-STANDIN = TESTS / "device" / "standin" / "driver.c"
+STANDIN = TESTS / "device" / "standin" / "cuda"
 SMALL = {"STRAIGHTWAY_P2P": "on", "STRAIGHTWAY_P2P_MIN": 512}
 
 
 @pytest.fixture(scope="session")
 def driver(tmp_path_factory):
     library = tmp_path_factory.mktemp("driver") / "libcuda.so.1"
-    subprocess.run([os.environ.get("CC", "cc"), "-shared", "-fPIC", "-g",
-                    "-DKIND=CUDA", "-o", library, STANDIN], check=True)
+    subprocess.run([os.environ.get("CC", "cc"), "-std=gnu17", "-D_GNU_SOURCE",
+                    "-O1", "-g", "-shared", "-fPIC", "-fvisibility=hidden",
+                    "-Wl,-z,nodelete", f"-I{ROOT / 'src'}", "-o", library,
+                    *sorted(STANDIN.glob("*.c")), "-lpthread", "-ldl"],
+                   check=True)
     return library
 
 
