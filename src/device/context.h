@@ -56,7 +56,8 @@ typedef struct sw_context {
     _Atomic bool stale;
     _Atomic int failures; /* since the last success */
     sw_channel_t channel[SW_CHANNELS];
-    pthread_mutex_t loading; /* for `function` to be filled */
+    pthread_mutex_t loading; /* for `function` to be filled, and `tries` */
+    uint8_t tries[SW_KERNEL_COUNT];
     _Atomic(sw_cuda_handle_t) function[SW_KERNEL_COUNT];
     pthread_mutex_t lock; /* for what follows */
     struct sw_table_kept *table[SW_TABLE_BUCKETS];

@@ -15,7 +15,8 @@
 
 #define ENTRY ".visible .entry "
 
-/* Looked for in vain. */
+/* Looked for in vain, so often: the driver may have lacked memory. */
+#define TRIES 3
 static char none;
 #define NONE ((sw_cuda_handle_t) & none)
 
@@ -138,6 +139,8 @@ static sw_cuda_handle_t load(sw_context_t *c, int kernel, const char *name)
             return function;
         sw_cuda.cuModuleUnload(module);
     }
+    if (++c->tries[kernel] < TRIES)
+        return NULL;
     static _Atomic bool said;
     sw_say_once(&said,
                 "--gpu: this device has no kernel %s: the MPI serves datatypes "
