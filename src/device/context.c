@@ -9,7 +9,7 @@
 
 #include <stdlib.h>
 
-#define CONTEXTS_MAX 64
+#define CONTEXTS_MAX 32
 /* So many failures in a row, and the engine leaves a context alone. */
 #define FAILURES_MAX 8
 #define SPINS 256 /* questions to a stream before the core is given away */

@@ -35,6 +35,8 @@ static struct {
     int (*create)(handle_t *context, unsigned flags, int device);
     int (*destroy)(handle_t context);
     int (*reset)(int device);
+    int (*let_go)(int device); /* of a primary context */
+    int (*exchange)(int *mode);
     int (*begin_capture)(handle_t stream, int mode);
     int (*end_capture)(handle_t stream, handle_t *graph);
 } standin;
@@ -70,6 +72,10 @@ static void carried_open(void)
     *(void **)&standin.destroy = carried_symbol(library, "cuCtxDestroy_v2");
     *(void **)&standin.reset =
         carried_symbol(library, "cuDevicePrimaryCtxReset_v2");
+    *(void **)&standin.let_go =
+        carried_symbol(library, "cuDevicePrimaryCtxRelease_v2");
+    *(void **)&standin.exchange =
+        carried_symbol(library, "cuThreadExchangeStreamCaptureMode");
     *(void **)&standin.begin_capture =
         carried_symbol(library, "cuStreamBeginCapture_v2");
     *(void **)&standin.end_capture =
