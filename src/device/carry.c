@@ -84,12 +84,25 @@ typedef struct {
     sw_cuda_at_t base;
     uint64_t skip;
     char *host; /* of the processor's memory: the same place as base */
+    bool edge;  /* the words of its first or last bytes leave the allocation */
 } part_t;
+
+static bool at_edge(const end_t *e)
+{
+    const sw_cuda_at_t word = 4, low = e->place.start,
+                       high = low + e->place.bytes;
+    return e->place.at < (low + word - 1) / word * word ||
+           e->place.at + e->span > high / word * word;
+}
 
 static part_t part_of(const end_t *e)
 {
-    return (part_t){e->side->layout, e->side->count, e->base, e->side->skip,
-                    e->device ? NULL : (char *)(uintptr_t)e->side->at};
+    return (part_t){e->side->layout,
+                    e->side->count,
+                    e->base,
+                    e->side->skip,
+                    e->device ? NULL : (char *)(uintptr_t)e->side->at,
+                    at_edge(e)};
 }
 
 static part_t staged(const sw_stage_t *s)
@@ -114,11 +127,17 @@ static void end_shapes(sw_context_t *c, shapes_t *x, bool done)
     sw_shape_end(c, &x->target, done);
 }
 
+/* A loose kernel loads whole words. Where these leave the source's allocation a
+ * kernel that moves bytes takes its place. */
 static bool plan(const shapes_t *x, const part_t *from, const part_t *to,
                  uint64_t bytes, sw_plan_t *p)
 {
-    return sw_plan(&x->source.shape, from->skip, &x->target.shape, to->skip,
-                   bytes, 0, SW_KERNELS_UNROLL, p);
+    const sw_shape_t *s = &x->source.shape, *t = &x->target.shape;
+    return sw_plan(s, from->skip, t, to->skip, bytes, 0, SW_KERNELS_UNROLL,
+                   p) &&
+           (p->unit != SW_LOOSE || !from->edge ||
+            sw_plan(s, from->skip, t, to->skip, bytes, 1, SW_KERNELS_UNROLL,
+                    p));
 }
 
 /* A message beyond what 31 bits count needs wide tables. The plan of all its
