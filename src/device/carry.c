@@ -213,7 +213,7 @@ static bool direct(sw_context_t *c, sw_channel_t *channel, const end_t *source,
     return sent && done;
 }
 
-/* By pieces ----------------------------------------------------------------- */
+/* By pieces ---------------------------------------------------------------- */
 
 static void scatter(const end_t *e, uint64_t from, uint64_t n, const char *data)
 {

@@ -5,8 +5,8 @@
  * opens them, and has an address for its own kernels. Both remember:
  *
  *   owner   the handle of each allocation, by the allocation's id, which the
- *           driver tells. An allocation that is freed and made again at the same
- *           address has another id.
+ *           driver tells. An allocation that is freed and made again at the
+ *           same address has another id.
  *   peer    each opening, by the owner and the id. An opening of the same
  *           owner's addresses under another id is of memory that the owner has
  *           freed: it is closed. Of too many openings the one that has rested
@@ -40,11 +40,11 @@ typedef struct {
 /* Describe the place of [at, at + bytes). False: it cannot be exported. */
 SW_API bool sw_ipc_export(const void *at, size_t bytes, sw_ipc_t *to);
 
-/* Where this process has a place that `peer` has exported, for kernels and
- * copies of the calling thread's current context, or else of a primary one.
- * The opening stays until sw_ipc_done is given this address. NULL: it is
- * refused. The words of a peer are not believed: a place is never outside of
- * what the driver has opened. */
+/* Where this process has a place that `peer` has exported. Kernels and copies
+ * may use it in the calling thread's current context, or else in the first
+ * device's primary one. The opening stays until sw_ipc_done is given this
+ * address. NULL: it is refused. The words of a peer are not believed: a place is
+ * never outside of what the driver has opened. */
 SW_API void *sw_ipc_open(const sw_ipc_t *from, int peer);
 SW_API void sw_ipc_done(const void *at);
 

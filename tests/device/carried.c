@@ -123,7 +123,8 @@ static void moves(uint64_t seed, const sw_layout_t *from, int64_t n,
         return;
     if (to->size * (uint64_t)m < bytes)
         bytes = to->size * (uint64_t)m;
-    block_t source = block(from, n, kinds & 1), target = block(to, m, kinds & 2);
+    block_t source = block(from, n, kinds & 1),
+            target = block(to, m, kinds & 2);
     sw_carry_side_t s = {from, source.base, n, 0}, t = {to, target.base, m, 0};
     CHECK(sw_carry(&s, &t, bytes), "move");
     sw_layout_transfer(from, base_of_copy(&source), n, to,
@@ -349,13 +350,14 @@ static void kinds_of_memory(void)
 static void steady(void)
 {
     static const char *const never[] = {
-        "cuMemAlloc_v2",          "cuMemFree",        "cuMemHostAlloc",
-        "cuModuleLoadData",    "cuStreamCreate",   "cuModuleGetFunction",
-        "cuMemcpyHtoDAsync_v2",   "cuMemcpyDtoHAsync", "cuStreamSynchronize",
-        "cuCtxSynchronize",    "cuDeviceGetAttribute"};
+        "cuMemAlloc_v2",        "cuMemFree",           "cuMemHostAlloc",
+        "cuModuleLoadData",     "cuStreamCreate",      "cuModuleGetFunction",
+        "cuMemcpyHtoDAsync_v2", "cuMemcpyDtoHAsync",   "cuStreamSynchronize",
+        "cuCtxSynchronize",     "cuDeviceGetAttribute"};
     uint64_t before[sizeof never / sizeof *never];
     sw_layout_t *l = list(1000, 0);
-    block_t user = block(l, 1, true), data = block(NULL, (int64_t)l->size, true);
+    block_t user = block(l, 1, true),
+            data = block(NULL, (int64_t)l->size, true);
     block_t host = block(NULL, (int64_t)l->size, false);
     for (int warm = 0; warm < 2; warm++) {
         uint64_t launches = standin.count("cuLaunchKernel");
@@ -460,7 +462,8 @@ static void without_kernels(void)
 {
     sw_settings.gpu_kernels = "/nonexistent";
     sw_layout_t *l = list(20, 0);
-    block_t user = block(l, 1, true), data = block(NULL, (int64_t)l->size, false);
+    block_t user = block(l, 1, true),
+            data = block(NULL, (int64_t)l->size, false);
     for (int i = 0; i < 3; i++) {
         MUST(!sw_carry_pack(l, user.base, 1, 0, l->size, data.base));
         MUST(same(&user) && same(&data));

@@ -70,16 +70,16 @@ static void carried_open(void)
     *(void **)&standin.alias = carried_symbol(library, "standin_alias");
     *(void **)&standin.create = carried_symbol(library, "cuCtxCreate_v2");
     *(void **)&standin.destroy = carried_symbol(library, "cuCtxDestroy_v2");
-    *(void **)&standin.reset =
-        carried_symbol(library, "cuDevicePrimaryCtxReset_v2");
-    *(void **)&standin.let_go =
-        carried_symbol(library, "cuDevicePrimaryCtxRelease_v2");
-    *(void **)&standin.exchange =
-        carried_symbol(library, "cuThreadExchangeStreamCaptureMode");
-    *(void **)&standin.begin_capture =
-        carried_symbol(library, "cuStreamBeginCapture_v2");
-    *(void **)&standin.end_capture =
-        carried_symbol(library, "cuStreamEndCapture");
+    *(void **)&standin.reset = carried_symbol(library,
+                                              "cuDevicePrimaryCtxReset_v2");
+    *(void **)&standin.let_go = carried_symbol(library,
+                                               "cuDevicePrimaryCtxRelease_v2");
+    *(void **)&standin.exchange = carried_symbol(
+        library, "cuThreadExchangeStreamCaptureMode");
+    *(void **)&standin.begin_capture = carried_symbol(
+        library, "cuStreamBeginCapture_v2");
+    *(void **)&standin.end_capture = carried_symbol(library,
+                                                    "cuStreamEndCapture");
     MUST(sw_device_present());
 }
 
@@ -101,8 +101,9 @@ static char *device_memory(size_t bytes)
 
 static void write_kernels(const char *folder)
 {
-#define ENTRY(width, source, target, unit) \
-    ".visible .entry sw_move_" #width "_" #source "_" #target "_" #unit "(\n)\n{\n}\n\n",
+#define ENTRY(width, source, target, unit)                              \
+    ".visible .entry sw_move_" #width "_" #source "_" #target "_" #unit \
+    "(\n)\n{\n}\n\n",
     static const char *const entries[] = {SW_KERNELS(ENTRY)};
     char path[128];
     snprintf(path, sizeof path, "%s/move.ptx", folder);

@@ -1,8 +1,8 @@
 /*
- * The engine among the program's contexts, threads and processes: a buffer's own
- * context serves it, whatever is current; contexts end and begin again; threads
- * carry at once and free each other's layouts; a forked child leaves the driver
- * alone; a capture of the program's goes on.
+ * The engine among the program's contexts, threads and processes: a buffer's
+ * own context serves it, whatever is current; contexts end and begin again;
+ * threads carry at once and free each other's layouts; a forked child leaves
+ * the driver alone; a capture of the program's goes on.
  */
 #include "carried.h"
 
@@ -187,9 +187,8 @@ static void threads(void)
     device_memory(1);
     other = create();
     for (int i = 0; i < THREADS; i++)
-        thread_memory[i] = i % 3 == 0
-                               ? memory_in(other, 1 << 16)
-                               : (uintptr_t)device_memory(1 << 16);
+        thread_memory[i] = i % 3 == 0 ? memory_in(other, 1 << 16)
+                                      : (uintptr_t)device_memory(1 << 16);
     for (intptr_t i = 0; i < THREADS; i++)
         MUST(pthread_create(&thread[i], NULL, carries, (void *)i) == 0);
     for (int i = 0; i < THREADS; i++)
@@ -201,7 +200,7 @@ static void threads(void)
     MUST(used == 0 && spare < 100);
 }
 
-/* Processes ------------------------------------------------------------------ */
+/* Processes ---------------------------------------------------------------- */
 
 static void forks(void)
 {
@@ -273,7 +272,7 @@ static void forks_meanwhile(void)
     sw_layout_drop(l);
 }
 
-/* Captures ------------------------------------------------------------------- */
+/* Captures ----------------------------------------------------------------- */
 
 static void captures(void)
 {

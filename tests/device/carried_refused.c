@@ -21,7 +21,8 @@ static sw_layout_t *irregular(int n)
     sw_layout_place_t *place = malloc((size_t)n * sizeof *place);
     MUST(b && place);
     for (int i = 0; i < n; i++)
-        place[i] = sw_place_moved(sw_build_run(b, RUN), i * STRIDE + i % 3 * 16);
+        place[i] = sw_place_moved(sw_build_run(b, RUN),
+                                  i * STRIDE + i % 3 * 16);
     sw_layout_t *l = sw_build_end(b, sw_build_list(b, n, place), n * STRIDE);
     MUST(l);
     free(place);
@@ -107,8 +108,8 @@ static void messages(void)
     MUST(large.bytes > 2 << 20);
     handle_t own = NULL, now;
     /* These may be refused, too. */
-    if (current && (cuda.cuDevicePrimaryCtxRetain(&own, 0) ||
-                    cuda.cuCtxSetCurrent(own)))
+    if (current &&
+        (cuda.cuDevicePrimaryCtxRetain(&own, 0) || cuda.cuCtxSetCurrent(own)))
         own = NULL;
     int carried = 0;
     carried += carry(&small, &state);

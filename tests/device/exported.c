@@ -118,7 +118,7 @@ static void opens(void)
     sw_ipc_done(a);
     sw_ipc_done(b);
     meet();
-    /* Another peer of the same number, another context: openings of their own. */
+    /* Another context has an opening of its own. */
     handle_t other;
     MUST(standin.create(&other, 0, 0) == 0);
     char *c = sw_ipc_open(&whole, 1);
@@ -130,7 +130,7 @@ static void opens(void)
     meet();
 }
 
-/* Freed and made again ------------------------------------------------------ */
+/* Freed and made again ----------------------------------------------------- */
 
 #define LIVES 20
 
@@ -229,7 +229,7 @@ static void opens_many(void)
     meet();
 }
 
-/* Refused ------------------------------------------------------------------- */
+/* Refused ------------------------------------------------------------------ */
 
 static void owns_what_is_refused(void)
 {
@@ -322,7 +322,7 @@ static void refuses(void)
     pair(owns_what_is_refused, opens_what_is_refused);
 }
 
-/* Calls that fail ------------------------------------------------------------ */
+/* Calls that fail ---------------------------------------------------------- */
 
 static void owns_plainly(void)
 {
@@ -361,11 +361,17 @@ static void fails(void)
 
 int main(void)
 {
-    static const char *const call[] = {
-        "cuIpcGetMemHandle", "cuIpcOpenMemHandle",  "cuIpcCloseMemHandle",
-        "cuCtxGetCurrent",   "cuCtxPushCurrent",    "cuPointerGetAttributes",
-        "cuCtxGetId",        "cuCtxPopCurrent",     "cuDevicePrimaryCtxRetain",
-        "cuDeviceGet",       "cuDevicePrimaryCtxGetState"};
+    static const char *const call[] = {"cuIpcGetMemHandle",
+                                       "cuIpcOpenMemHandle",
+                                       "cuIpcCloseMemHandle",
+                                       "cuCtxGetCurrent",
+                                       "cuCtxPushCurrent",
+                                       "cuPointerGetAttributes",
+                                       "cuCtxGetId",
+                                       "cuCtxPopCurrent",
+                                       "cuDevicePrimaryCtxRetain",
+                                       "cuDeviceGet",
+                                       "cuDevicePrimaryCtxGetState"};
     char refuse[100];
     make_kernels();
     alone(shares, "shares", "", "0");
