@@ -43,8 +43,8 @@ SW_API bool sw_ipc_export(const void *at, size_t bytes, sw_ipc_t *to);
 /* Where this process has a place that `peer` has exported. Kernels and copies
  * may use it in the calling thread's current context, or else in the first
  * device's primary one. The opening stays until sw_ipc_done is given this
- * address. NULL: it is refused. The words of a peer are not believed: a place is
- * never outside of what the driver has opened. */
+ * address. NULL: it is refused. The words of a peer are not believed: a place
+ * is never outside of what the driver has opened. */
 SW_API void *sw_ipc_open(const sw_ipc_t *from, int peer);
 SW_API void sw_ipc_done(const void *at);
 

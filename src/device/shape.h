@@ -27,8 +27,8 @@ typedef struct {
 } sw_shaped_t;
 
 /* The shape of `count` elements of a layout at address `base`; `layout` NULL:
- * `count` bytes. `wide`: a table has entries of 64 bits. Within a visit. A table
- * goes to the device on the stream of `stage`. False: there is no shape. */
+ * `count` bytes. `wide`: a table has entries of 64 bits. Within a visit. A
+ * table goes to the device on the stream of `stage`. False: there is none. */
 bool sw_shape(sw_context_t *c, sw_stage_t *stage, const sw_layout_t *layout,
               int64_t count, sw_cuda_at_t base, bool wide, sw_shaped_t *to);
 /* `done`: nothing on the device uses the table any more, as far as is known. */
