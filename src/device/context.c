@@ -58,7 +58,7 @@ static void unlist(int i)
 static sw_context_t *new_context(sw_cuda_handle_t handle, uint64_t id)
 {
     int device, major, minor;
-    if (!sw_cuda_own() || sw_cuda.cuCtxGetDevice(&device) ||
+    if (sw_cuda.cuCtxGetDevice(&device) ||
         sw_cuda.cuDeviceGetAttribute(&major, SW_CUDA_MAJOR, device) ||
         sw_cuda.cuDeviceGetAttribute(&minor, SW_CUDA_MINOR, device))
         return NULL;
@@ -187,11 +187,14 @@ static bool begin(const sw_cuda_place_t *place, sw_visit_t *v)
 }
 
 /* What is not allowed while the program captures a stream is allowed in the
- * relaxed mode, of this thread: nothing of ours is on the captured stream. */
+ * relaxed mode, of this thread: nothing of ours is on the captured stream.
+ *
+ * The process owns the driver before it takes any lock: a child that finds a
+ * lock taken is a child of the owner, and never comes here. */
 bool sw_visit_begin(const sw_cuda_place_t *place, sw_visit_t *v)
 {
     *v = (sw_visit_t){.mode = SW_CUDA_RELAXED};
-    if (sw_cuda.cuThreadExchangeStreamCaptureMode(&v->mode))
+    if (!sw_cuda_own() || sw_cuda.cuThreadExchangeStreamCaptureMode(&v->mode))
         return false;
     if (begin(place, v))
         return true;
