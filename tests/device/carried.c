@@ -272,13 +272,19 @@ static void refuses_what_is_not_its(void)
     MUST(sw_carry_pack(absolute, NULL, 1, 0, 16, there));
     MUST(there[0] == 3 && there[15] == 3);
     free(absolute);
-    b = sw_build_new();
-    place[0] = sw_place_moved(sw_build_run(b, 8), (intptr_t)device);
-    place[1] = sw_place_moved(sw_build_run(b, 8), (intptr_t)here);
-    absolute = sw_build_end(b, sw_build_list(b, 2, place), 0);
-    MUST(!sw_carry_pack(absolute, NULL, 1, 0, 16, there));
-    MUST(!sw_carry_unpack(absolute, NULL, 1, 0, 16, device));
-    free(absolute);
+    /* The processor's part is above the device's, or below. */
+    static char below_all[100];
+    MUST(below_all < device);
+    for (int k = 0; k < 2; k++) {
+        b = sw_build_new();
+        place[0] = sw_place_moved(sw_build_run(b, 8), (intptr_t)device);
+        place[1] = sw_place_moved(sw_build_run(b, 8),
+                                  (intptr_t)(k ? below_all : here));
+        absolute = sw_build_end(b, sw_build_list(b, 2, place), 0);
+        MUST(!sw_carry_pack(absolute, NULL, 1, 0, 16, there));
+        MUST(!sw_carry_unpack(absolute, NULL, 1, 0, 16, device + 100));
+        free(absolute);
+    }
     sw_layout_drop(l);
     /* Freed memory is no device's. */
     device_free(device);

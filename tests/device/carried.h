@@ -32,6 +32,7 @@ static struct {
     uint64_t (*faults)(void);
     void *(*allocate)(size_t bytes, int managed);
     void *(*alias)(const void *device);
+    void (*hold)(void), (*release)(void);
     int (*create)(handle_t *context, unsigned flags, int device);
     int (*destroy)(handle_t context);
     int (*reset)(int device);
@@ -68,6 +69,8 @@ static void carried_open(void)
     *(void **)&standin.faults = carried_symbol(library, "standin_faults");
     *(void **)&standin.allocate = carried_symbol(library, "standin_allocate");
     *(void **)&standin.alias = carried_symbol(library, "standin_alias");
+    *(void **)&standin.hold = carried_symbol(library, "standin_hold");
+    *(void **)&standin.release = carried_symbol(library, "standin_release");
     *(void **)&standin.create = carried_symbol(library, "cuCtxCreate_v2");
     *(void **)&standin.destroy = carried_symbol(library, "cuCtxDestroy_v2");
     *(void **)&standin.reset = carried_symbol(library,

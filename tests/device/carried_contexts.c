@@ -200,6 +200,39 @@ static void threads(void)
     MUST(used == 0 && spare < 100);
 }
 
+/* A layout goes while a kernel reads its table: no other takes the table's
+ * memory before the kernel has ended. */
+static sw_layout_t *going;
+static char *whole, *part;
+
+static void *packs(void *unused)
+{
+    MUST(sw_carry_pack(going, whole, 1, 0, 160, part));
+    return unused;
+}
+
+static void goes_meanwhile(void)
+{
+    pthread_t thread;
+    size_t used, spare;
+    going = uneven(20, 2);
+    whole = device_memory(1 << 16);
+    part = device_memory(160);
+    packs(NULL);
+    uint64_t launches = standin.count("cuLaunchKernel");
+    standin.hold();
+    MUST(pthread_create(&thread, NULL, packs, NULL) == 0);
+    while (standin.count("cuLaunchKernel") == launches)
+        usleep(1000);
+    sw_layout_drop(going);
+    sw_tables_count(&used, &spare);
+    MUST(used == 0 && spare == 0);
+    standin.release();
+    pthread_join(thread, NULL);
+    sw_tables_count(&used, &spare);
+    MUST(used == 0 && spare == 1);
+}
+
 /* Processes ---------------------------------------------------------------- */
 
 static void forks(void)
@@ -304,6 +337,7 @@ int main(void)
     alone(many, "many contexts", "", "0");
     alone(threads, "threads", "", "0");
     alone(threads, "threads, late", "", "50");
+    alone(goes_meanwhile, "a layout goes meanwhile", "", "0");
     if (!THREAD_SANITIZED) {
         alone(forks, "forks", "", "0");
         alone(forks_first, "forks first", "", "0");
