@@ -196,6 +196,30 @@ static sw_layout_t *vector(int64_t n, uint64_t run, int64_t stride)
     return sw_layout_share(l);
 }
 
+/* Boxes of up to six levels, whose strides are small multiples of what lies
+ * within: levels that continue each other, and levels that seem to. */
+static void boxes(void)
+{
+    for (uint64_t seed = 1; seed <= (SANITIZED ? 100 : 500); seed++) {
+        sw_build_t *b = sw_build_new();
+        int64_t span = 1 + (int64_t)below(16);
+        sw_layout_place_t p = sw_build_run(b, (uint64_t)span);
+        for (uint64_t levels = below(7); levels; levels--) {
+            int64_t count = 1 + (int64_t)below(4);
+            int64_t stride = span * (1 + (int64_t)below(3));
+            if (span * count > 4000)
+                break;
+            p = sw_build_repeat(b, count, below(4) ? stride : -stride, p);
+            span = stride * count;
+        }
+        sw_layout_t *l = sw_build_end(b, p, span * (1 + (int64_t)below(2)));
+        MUST(l);
+        l = sw_layout_share(l);
+        packs(seed, l, 1 + (int64_t)below(3), seed % 2);
+        sw_layout_drop(l);
+    }
+}
+
 /* More than both stages hold, of odd sizes. */
 static void pieces(void)
 {
@@ -486,6 +510,7 @@ int main(void)
     state = 4711;
     make_kernels();
     alone(random_layouts, "random layouts", "", "0");
+    alone(boxes, "boxes", "", "0");
     alone(pieces, "pieces", "", "0");
     alone(late, "late", "", "200");
     alone(plain_bytes, "plain bytes", "", "0");
