@@ -241,6 +241,36 @@ static void late(void)
     sw_layout_drop(l);
 }
 
+/* Elements further apart than 31 bits count, of a type whose table has entries
+ * of 32 bits at first. */
+static void far_apart(void)
+{
+    const int64_t extent = (int64_t)3 << 30;
+    enum { N = 40, RUN = 5 };
+    char data[2 * N * RUN], back[sizeof data], want[sizeof data];
+    sw_build_t *b = sw_build_new();
+    sw_layout_place_t place[N];
+    for (int i = 0; i < N; i++)
+        place[i] = sw_place_moved(sw_build_run(b, RUN), 9 * i + i % 4);
+    sw_layout_t *l = sw_build_end(b, sw_build_list(b, N, place), extent);
+    MUST(l);
+    l = sw_layout_share(l);
+    char *device = device_memory((size_t)extent + 400);
+    for (int k = 0; k < 2; k++) {
+        for (int i = 0; i < 400; i++)
+            seen(device + k * extent)[i] = (char)below(256);
+        for (size_t i = 0; i < sizeof data; i++)
+            back[i] = (char)below(256);
+        MUST(sw_carry_pack(l, device, 2, 0, sizeof data, data));
+        sw_layout_pack(l, seen(device), 2, 0, sizeof data, want);
+        MUST(memcmp(data, want, sizeof data) == 0);
+        MUST(sw_carry_unpack(l, device, 2, 0, sizeof data, back));
+        sw_layout_pack(l, seen(device), 2, 0, sizeof data, want);
+        MUST(memcmp(back, want, sizeof data) == 0);
+    }
+    sw_layout_drop(l);
+}
+
 static void plain_bytes(void)
 {
     for (size_t n = 1; n < 6 << 20; n = 3 * n + 1)
@@ -511,6 +541,7 @@ int main(void)
     make_kernels();
     alone(random_layouts, "random layouts", "", "0");
     alone(boxes, "boxes", "", "0");
+    alone(far_apart, "far apart", "", "0");
     alone(pieces, "pieces", "", "0");
     alone(late, "late", "", "200");
     alone(plain_bytes, "plain bytes", "", "0");
