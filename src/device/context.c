@@ -117,8 +117,14 @@ static sw_context_t *find(sw_cuda_handle_t handle, uint64_t id)
         c->listed = true;
         list[i] = c;
     }
-    if (atomic_load(&list[i]->failures) >= FAILURES_MAX)
+    if (atomic_load(&list[i]->failures) >= FAILURES_MAX) {
+        static _Atomic bool said;
+        sw_say_once(&said,
+                    "--gpu: CUDA's driver has refused %d calls in a row: the "
+                    "MPI serves this context",
+                    FAILURES_MAX);
         return NULL;
+    }
     list[i]->users++;
     list[i]->used = ++visits;
     return list[i];

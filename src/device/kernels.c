@@ -36,10 +36,12 @@ static bool folder(char *to, size_t room)
     return n > 0 && n < (int)room;
 }
 
-/* A whole file of the folder, with a 0 behind it; NULL: there is none. */
+/* A whole file of the folder, with a 0 behind it; NULL: there is none. One
+ * thread at a time; its stack may be small. */
 static char *text_of(const char *name)
 {
-    char path[PATH_MAX], *text = NULL;
+    static char path[PATH_MAX];
+    char *text = NULL;
     if (!folder(path, sizeof path) ||
         strlen(path) + strlen(name) + 2 > sizeof path)
         return NULL;

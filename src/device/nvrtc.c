@@ -54,7 +54,6 @@ static bool look(void)
     void *library = NULL;
     if (nvrtc.looked)
         return nvrtc.found;
-    nvrtc.looked = true;
     sw_os_libraries(&stem, &library, 1);
     for (int i = 0; i < 3 && !library; i++)
         library = sw_os_load(name[i]);
@@ -63,6 +62,7 @@ static bool look(void)
                      home && *home ? home : "/usr/local/cuda");
     if (!library && n > 0 && n < (int)sizeof path)
         library = sw_os_load(path);
+    nvrtc.looked = true;
     return nvrtc.found = bind(library);
 }
 
@@ -112,7 +112,7 @@ static void *compile(void *context)
     char target[64], moves[128];
     const char *option[] = {target, moves};
     program_t program = NULL;
-    int best = architecture(job->sm);
+    int best = look() ? architecture(job->sm) : 0;
     if (!best || nvrtc.nvrtcCreateProgram(&program, job->source, "move.cu", 1,
                                           &job->header, &include))
         return NULL;
@@ -133,7 +133,7 @@ char *sw_nvrtc_compile(const char *source, const char *header,
     pthread_attr_t attributes;
     pthread_t thread;
     sigset_t all, before;
-    if (!look())
+    if (nvrtc.looked && !nvrtc.found)
         return NULL;
     sigfillset(&all);
     pthread_attr_init(&attributes);

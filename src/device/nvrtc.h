@@ -6,7 +6,7 @@
  * what the program has loaded, by its names, in CUDA_HOME, in /usr/local/cuda.
  *
  * A compiler may need more stack than the program's thread has. So a thread of
- * its own runs the compiler; it touches no context.
+ * its own looks for the compiler and runs it; that thread touches no context.
  */
 #ifndef SW_DEVICE_NVRTC_H
 #define SW_DEVICE_NVRTC_H

@@ -10,6 +10,8 @@
 
 /* A table of so many runs takes up to 80 MiB. */
 #define RUNS_MAX ((uint64_t)4 << 20)
+/* Levels of REPEATs that are looked at; some of them may be one. */
+#define NEST_MAX 32
 /* Spare tables up to this size are kept. */
 #define SPARE_CLASS 20
 #define SMALLEST_CLASS 9
@@ -38,16 +40,23 @@ static bool add(sw_shape_t *s, int64_t count, int64_t stride)
     return true;
 }
 
-static bool nest(const sw_layout_t *l, const sw_layout_node_t *n, int depth,
-                 sw_shape_t *s)
+/* The run that REPEATs alone lead to, and they from the inside out. */
+static bool nest(const sw_layout_t *l, sw_shape_t *s)
 {
-    if (n->kind == SW_NODE_RUN) {
-        s->run = n->unit;
-        return true;
+    const sw_layout_node_t *n = &l->node[l->root], *repeat[NEST_MAX];
+    int depth = 0;
+    for (; n->kind == SW_NODE_REPEAT; n = &l->node[n->child]) {
+        if (depth == NEST_MAX)
+            return false;
+        repeat[depth++] = n;
     }
-    return n->kind == SW_NODE_REPEAT && depth < 32 &&
-           nest(l, &l->node[n->child], depth + 1, s) &&
-           add(s, n->count, n->stride);
+    if (n->kind != SW_NODE_RUN)
+        return false;
+    s->run = n->unit;
+    while (depth--)
+        if (!add(s, repeat[depth]->count, repeat[depth]->stride))
+            return false;
+    return true;
 }
 
 bool sw_shape_nest(const sw_layout_t *l, int64_t count, uint64_t base,
@@ -59,7 +68,7 @@ bool sw_shape_nest(const sw_layout_t *l, int64_t count, uint64_t base,
         return true;
     }
     to->base += (uint64_t)l->at;
-    return nest(l, &l->node[l->root], 0, to) && add(to, count, l->extent);
+    return nest(l, to) && add(to, count, l->extent);
 }
 
 /* Flat lists --------------------------------------------------------------- */
