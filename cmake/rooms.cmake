@@ -1,6 +1,6 @@
 # One object library per room that knows no MPI. Arrows run downwards:
 # coll, p2p -> topology -> node; p2p -> layout -> node; offload -> coll;
-# rma -> coll/reduce; match, device, turns -> node.
+# rma -> coll/reduce; device -> layout; match, turns -> node.
 foreach(room node device topology coll match p2p layout offload rma profile mapping turns)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS
        ${PROJECT_SOURCE_DIR}/src/${room}/*.c)

@@ -8,16 +8,10 @@
  */
 #include "driver.h"
 
+#include "cuda.h"
 #include "node/os/os.h"
 
 /* CUDA: libcuda.so.1 --------------------------------------------------- */
-
-enum {
-    CUDA_SUCCESS = 0,
-    CUDA_MEMORY_TYPE = 2,
-    CUDA_IS_MANAGED = 8,
-    CUDA_DEVICE = 2
-};
 
 static int (*cuda_attributes)(unsigned n, int *attribute, void **value,
                               unsigned long long at);
@@ -25,6 +19,7 @@ static int (*cuda_attributes)(unsigned n, int *attribute, void **value,
 static bool cuda_bind(void *handle)
 {
     *(void **)&cuda_attributes = sw_os_symbol(handle, "cuPointerGetAttributes");
+    sw_cuda_bind(handle);
     return cuda_attributes;
 }
 
@@ -32,11 +27,10 @@ static bool cuda_bind(void *handle)
 static bool cuda_holds(const void *at)
 {
     unsigned type = 0, managed = 0;
-    int attribute[] = {CUDA_MEMORY_TYPE, CUDA_IS_MANAGED};
+    int attribute[] = {SW_CUDA_MEMORY_TYPE, SW_CUDA_IS_MANAGED};
     void *value[] = {&type, &managed};
-    return cuda_attributes(2, attribute, value, (uintptr_t)at) ==
-               CUDA_SUCCESS &&
-           type == CUDA_DEVICE && !managed;
+    return cuda_attributes(2, attribute, value, (uintptr_t)at) == SW_CUDA_OK &&
+           type == SW_CUDA_MEMORY_DEVICE && !managed;
 }
 
 /* HIP and ROCm: libhsa-runtime64.so.1 -----------------------------------

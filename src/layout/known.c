@@ -57,6 +57,7 @@ static sw_layout_t *bring(const sw_peer_t *peer, uint64_t offset,
         return NULL;
     }
     atomic_store_explicit(&l->users, 1, memory_order_relaxed);
+    atomic_store_explicit(&l->kept, 0, memory_order_relaxed);
     return l;
 }
 

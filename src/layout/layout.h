@@ -52,12 +52,12 @@ typedef struct {
     uint64_t bytes;         /* of the whole block */
     uint64_t serial;        /* of its process; 0: not shared */
     _Atomic uint32_t users; /* in its own process: see share.h */
-    uint32_t reserved;
-    uint64_t size;     /* data of an element */
-    uint64_t runs;     /* in so many pieces */
-    int64_t extent;    /* from an element to the next */
-    int64_t at;        /* where the root begins */
-    int64_t low, high; /* the bytes of an element lie in between */
+    _Atomic uint32_t kept;  /* beside it: see share.h */
+    uint64_t size;          /* data of an element */
+    uint64_t runs;          /* in so many pieces */
+    int64_t extent;         /* from an element to the next */
+    int64_t at;             /* where the root begins */
+    int64_t low, high;      /* the bytes of an element lie in between */
     uint32_t root, nodes;
     uint64_t words;
     sw_layout_node_t node[];

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+_Atomic(sw_layout_gone_t *) sw_layout_gone;
+
 sw_layout_t *sw_layout_share(sw_layout_t *l)
 {
     static _Atomic uint64_t serials;
@@ -27,6 +29,9 @@ void sw_layout_drop(sw_layout_t *l)
     sw_assert(atomic_load(&l->users) > 0);
     if (atomic_fetch_sub_explicit(&l->users, 1, memory_order_acq_rel) != 1)
         return;
+    sw_layout_gone_t *hear = atomic_load(&sw_layout_gone);
+    if (hear && atomic_load_explicit(&l->kept, memory_order_relaxed))
+        hear(l);
     if (sw_arena_is_block(l))
         sw_arena_free(l);
     else

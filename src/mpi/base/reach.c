@@ -4,6 +4,8 @@
 #include "reach.h"
 
 #include "buffer.h"
+#include "device/carry.h"
+#include "node/base/settings.h"
 
 #include <pthread.h>
 
@@ -23,6 +25,22 @@ bool sw_out_of_reach_slow(const void *user, const sw_datatype_t *type)
 }
 
 /* Copies --------------------------------------------------------------- */
+
+/* Elements, for our own kernels; false: we do not know where their bytes are.
+ * Dense ones are bytes. */
+static bool ours(const void *user, int64_t count, const sw_datatype_t *type,
+                 sw_carry_side_t *to)
+{
+    bool known = sw_settings.gpu && (type->dense || type->layout);
+    int64_t n = type->dense ? count * (int64_t)type->size : count;
+    *to = (sw_carry_side_t){type->dense ? NULL : type->layout, user, n, 0};
+    return known;
+}
+
+static sw_carry_side_t packed(const char *data, size_t bytes)
+{
+    return (sw_carry_side_t){.at = data, .count = (int64_t)bytes};
+}
 
 /* Elements of one message, so that its bytes are an int. */
 static int64_t group_of(const sw_datatype_t *type)
@@ -47,6 +65,10 @@ static void message(const void *from, int64_t count, MPI_Datatype type,
 void sw_reach_copy(const void *from, void *to, int64_t count,
                    const sw_datatype_t *type, MPI_Comm comm)
 {
+    sw_carry_side_t source, target;
+    if (ours(from, count, type, &source) && ours(to, count, type, &target) &&
+        sw_carry(&source, &target, (size_t)count * type->size))
+        return;
     int64_t group = group_of(type);
     for (int64_t i = 0; i < count; i += group) {
         int64_t n = count - i < group ? count - i : group;
@@ -58,6 +80,10 @@ void sw_reach_copy(const void *from, void *to, int64_t count,
 void sw_reach_pack(const void *user, int64_t count, const sw_datatype_t *type,
                    char *data, MPI_Comm comm)
 {
+    sw_carry_side_t source, target = packed(data, (size_t)count * type->size);
+    if (ours(user, count, type, &source) &&
+        sw_carry(&source, &target, (size_t)count * type->size))
+        return;
     int64_t group = group_of(type);
     for (int64_t i = 0; i < count; i += group) {
         int64_t n = count - i < group ? count - i : group;
@@ -70,6 +96,10 @@ void sw_reach_pack(const void *user, int64_t count, const sw_datatype_t *type,
 void sw_reach_unpack(const char *data, void *user, int64_t count,
                      const sw_datatype_t *type, MPI_Comm comm)
 {
+    sw_carry_side_t source = packed(data, (size_t)count * type->size), target;
+    if (ours(user, count, type, &target) &&
+        sw_carry(&source, &target, (size_t)count * type->size))
+        return;
     int64_t group = group_of(type);
     for (int64_t i = 0; i < count; i += group) {
         int64_t n = count - i < group ? count - i : group;

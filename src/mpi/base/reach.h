@@ -11,7 +11,8 @@
  *                    member takes part through a copy in its own memory
  *
  * The host makes all copies between the two kinds of memory, as a message of
- * this process to itself: it knows the device, and types with gaps.
+ * this process to itself: it knows the device, and types with gaps. With --gpu
+ * the engine of src/device is asked first, and the host serves what it refuses.
  *
  * A copy may be slower than the host's own way for device memory (law 4). So
  * the members of a communicator ask each other whether any has needed a copy,

@@ -44,6 +44,7 @@ typedef enum {
     SW_DOOR_TIMER,    /* a timer that sends a signal (beat.h) */
     SW_DOOR_HEAP,     /* memory for a call (temporary.h), or for epochs */
     SW_DOOR_ADVICE,   /* madvise, where it agrees to all and does nothing */
+    SW_DOOR_LIBRARY,  /* loading a library */
     SW_DOOR_COUNT
 } sw_door_t;
 
@@ -230,6 +231,9 @@ SW_API uint64_t sw_os_loads(void);
  * stem[i]: NULL where it is not loaded. Loads nothing; a library that it finds
  * stays until the process ends. */
 SW_API uint64_t sw_os_libraries(const char *const *stem, void **handle, int n);
+/* Load a library, by its path or as the dynamic linker finds the name. It stays
+ * until the process ends. NULL: there is none. */
+SW_API void *sw_os_load(const char *name);
 SW_API void *sw_os_symbol(void *handle, const char *name);
 /* The dynamic linker's own data, *words 64-bit words; NULL where it is not
  * shown. *list is the word that holds the list of loaded objects. */

@@ -43,9 +43,9 @@
 #endif
 
 const char *const sw_os_door_names[SW_DOOR_COUNT] = {
-    "memfd",    "map",    "peerfd", "cma",  "futex",  "huge",  "punch",
-    "topology", "thread", "page",   "dump", "show",   "share", "linker",
-    "place",    "room",   "timer",  "heap", "advice",
+    "memfd",    "map",    "peerfd", "cma",  "futex",  "huge",    "punch",
+    "topology", "thread", "page",   "dump", "show",   "share",   "linker",
+    "place",    "room",   "timer",  "heap", "advice", "library",
 };
 
 /* The first refused call of each door: 1 = all, 0 = none. Parsed once from

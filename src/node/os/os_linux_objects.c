@@ -60,6 +60,13 @@ uint64_t sw_os_libraries(const char *const *stem, void **handle, int n)
     return loads;
 }
 
+void *sw_os_load(const char *name)
+{
+    return sw_os_refused(SW_DOOR_LIBRARY)
+               ? NULL
+               : dlopen(name, RTLD_LAZY | RTLD_LOCAL);
+}
+
 void *sw_os_symbol(void *handle, const char *name)
 {
     return dlsym(handle, name);

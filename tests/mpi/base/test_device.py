@@ -45,3 +45,25 @@ def test_members_differ_in_the_kind_of_their_buffers(host, driver):
 def test_a_communicator_that_uses_a_device_is_the_hosts(host, driver):
     done = well(run(host, 2, "device", driver, "leaving", env=SMALL))
     assert "buffers in the memory of a device" in done.stderr
+
+
+@pytest.fixture
+def kernels(tmp_path):
+    """A file of kernels for the stand-in, which needs their names alone."""
+    shapes = ["ROW", "PLANE", "BOX", "LIST", "RUNS"]
+    names = [f"sw_move_{width}_{source}_{target}_{unit}"
+             for width, some in (("narrow", shapes), ("wide", shapes[2:]))
+             for source in some for target in some
+             for unit in (1, 2, 4, 8, 16, 32)]
+    (tmp_path / "move.ptx").write_text(".version 7.0\n" + "".join(
+        f".visible .entry {name}()\n{{\n}}\n" for name in names))
+    return tmp_path
+
+
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_our_kernels_serve_where_the_host_knows_no_devices(host, driver,
+                                                           kernels, ranks):
+    done = well(run(host, ranks, "gpu", driver, env={
+        **SMALL, "STRAIGHTWAY_GPU": "on",
+        "STRAIGHTWAY_GPU_KERNELS": str(kernels)}))
+    assert "messages moved" in done.stderr
