@@ -9,9 +9,9 @@ begun=$(date +%s)
 sh tests/rooms.sh "$py" "$jobs"
 rooms=$?
 sh tests/arm/rooms.sh "$py" "$jobs" || rooms=1
-# A test runs two ranks or more, so that half as many workers fill the cores,
-# and one more or two while the launchers of others sleep. (On two cores two
-# workers leave a fifth of the time unused, three of them nothing.)
+# A test runs two ranks or more, so that half as many workers fill the cores.
+# One more works while launchers sleep: on two cores two workers leave a fifth
+# of the time unused, and three nothing.
 workers=$((jobs / 2 + 1))
 [ "$workers" -ge 3 ] || workers=3
 set -- -q -n "$workers" --dist worksteal --durations 20

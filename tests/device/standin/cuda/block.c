@@ -27,7 +27,7 @@ block_t **block_above(at_t at, block_t **end)
             high = middle;
     }
     *end = low < lives ? live[low] : NULL;
-    return live + low;
+    return low ? live + low : live;
 }
 
 block_t *block_find(at_t at)
