@@ -132,10 +132,11 @@ static int by_place(const void *a, const void *b)
     return *(const int *)a - *(const int *)b;
 }
 
-int sw_set_complete_some(sw_set_t *s, int *count_to, int *indices,
+/* Of those in `indices`; `late`: they were complete in virtual time before. */
+static int complete_some(sw_set_t *s, bool late, int *count_to, int *indices,
                          MPI_Status *statuses)
 {
-    int count = *count_to, flag = 0;
+    int count = *count_to, flag = 0, rc = MPI_SUCCESS;
     size_t n = (size_t)count;
     sw_work_t **works = room_for(n * (sizeof *works + sizeof *s->requests +
                                       sizeof *statuses + 2 * sizeof(int)));
@@ -150,9 +151,11 @@ int sw_set_complete_some(sw_set_t *s, int *count_to, int *indices,
         works[k] = s->work[place];
         these[k] = s->requests[place];
         told[k] = k;
-        sw_work_over(works[k]);
+        if (!late)
+            sw_work_over(works[k]);
     }
-    int rc = sw_works_try_all(count, these, works, &flag, its);
+    if (!late)
+        rc = sw_works_try_all(count, these, works, &flag, its);
     if (!flag && rc == MPI_SUCCESS)
         rc = served.Testsome(count, these, count_to, told, its);
     for (int k = 0; k < count; k++)
@@ -168,20 +171,32 @@ int sw_set_complete_some(sw_set_t *s, int *count_to, int *indices,
     return rc;
 }
 
+int sw_set_complete_some(sw_set_t *s, int *count, int *indices,
+                         MPI_Status *statuses)
+{
+    return complete_some(s, false, count, indices, statuses);
+}
+
+/* By the host's Testsome, which takes the status with the request: a look by
+ * MPI_Request_get_status may lose that of a persistent receive
+ * (sw_work_tell_matched). */
+int sw_set_some_late(sw_set_t *s, int *count, int *indices,
+                     MPI_Status *statuses)
+{
+    *count = 0;
+    for (int i = 0; s->done && i < s->n; i++)
+        if (s->work[i] && s->work[i]->active && s->work[i]->done)
+            indices[(*count)++] = i;
+    return *count ? complete_some(s, true, count, indices, statuses)
+                  : MPI_SUCCESS;
+}
+
 int sw_set_chosen(sw_set_t *s, sw_select_t what, int *indices)
 {
     sw_op_answer_t answer = {.found = false};
     int count = 0;
-    for (int i = 0; s->done && i < s->n; i++) {
-        int flag = 0;
-        if (s->work[i] && s->work[i]->active && s->work[i]->done &&
-            served.Request_get_status(s->requests[i], &flag,
-                                      MPI_STATUS_IGNORE) == MPI_SUCCESS &&
-            flag)
-            indices[count++] = i;
-    }
-    if (count || s->active == s->done)
-        return count;
+    if (s->active == s->done)
+        return 0;
     if (!(what == SW_TEST_SOME ? sw_set_ask_again(s, what, &answer)
                                : sw_set_ask(s, what, &answer)))
         return -1;

@@ -66,8 +66,11 @@ bool sw_set_ask_again(sw_set_t *s, sw_select_t what, sw_op_answer_t *answer);
 bool sw_set_come(sw_set_t *s, int i, MPI_Status *status, int *rc);
 /* One that was complete in virtual time before, and now really; -1: none. */
 int sw_set_come_late(sw_set_t *s, MPI_Status *status, int *rc);
-/* Those that were complete in virtual time before, if some are now really; else
- * those of an answer. How many; -1: there is no engine. */
+/* Of those that were complete in virtual time before, the ones that now are so
+ * really; as the host's Testsome does it. */
+int sw_set_some_late(sw_set_t *s, int *count, int *indices,
+                     MPI_Status *statuses);
+/* Those of an answer. How many; -1: there is no engine. */
 int sw_set_chosen(sw_set_t *s, sw_select_t what, int *indices);
 /* Those in `indices` are complete in virtual time: really, too, and as the
  * host's Testsome does it, which sets the count. */

@@ -132,9 +132,15 @@ int sw_virtual_testsome(int n, MPI_Request *requests, int *count, int *indices,
     sw_set_t s;
     if (n <= 0 || !requests || !sw_set_take(&s, n, requests))
         return served.Testsome(n, requests, count, indices, statuses);
-    int rc = MPI_SUCCESS;
-    int some = sw_set_hosts(&s) ? -1 : sw_set_chosen(&s, SW_TEST_SOME, indices);
-    if (some >= 0) {
+    int rc = MPI_SUCCESS, some = -1, late = 0;
+    if (!sw_set_hosts(&s)) {
+        rc = sw_set_some_late(&s, &late, indices, statuses);
+        if (!late && rc == MPI_SUCCESS)
+            some = sw_set_chosen(&s, SW_TEST_SOME, indices);
+    }
+    if (late || rc != MPI_SUCCESS) {
+        *count = late;
+    } else if (some >= 0) {
         *count = some;
         if (some)
             rc = sw_set_complete_some(&s, count, indices, statuses);

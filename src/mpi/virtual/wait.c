@@ -142,14 +142,19 @@ int sw_virtual_waitsome(int n, MPI_Request *requests, int *count, int *indices,
                         MPI_Status *statuses)
 {
     sw_set_t s;
-    int rc, some = 0;
+    int rc = MPI_SUCCESS, some = 0;
     if (n <= 0 || !requests || !sw_set_take(&s, n, requests))
         return served.Waitsome(n, requests, count, indices, statuses);
-    if (!sw_set_hosts(&s))
-        some = sw_set_chosen(&s, SW_SELECT_SOME, indices);
-    *count = some > 0 ? some : 0;
-    rc = some > 0 ? sw_set_complete_some(&s, count, indices, statuses)
-                  : MPI_SUCCESS;
+    *count = 0;
+    if (!sw_set_hosts(&s)) {
+        rc = sw_set_some_late(&s, count, indices, statuses);
+        if (!*count && rc == MPI_SUCCESS)
+            some = sw_set_chosen(&s, SW_SELECT_SOME, indices);
+    }
+    if (some > 0) {
+        *count = some;
+        rc = sw_set_complete_some(&s, count, indices, statuses);
+    }
     if (!*count && rc == MPI_SUCCESS)
         rc = sw_set_some_by_host(&s, true, count, indices, statuses);
     sw_set_back(&s);
