@@ -8,20 +8,19 @@
 #include "mpi/base/reach.h"
 #include "node/base/settings.h"
 
-/* No receive of this job is also the host's (either.h): no message is ever held
- * up for a helper thread to take, and each synchronous one is met by a thread
- * of the program's. */
+/* All ranks are near: no receive is also the host's (either.h), so no message
+ * is held up until a helper thread secures or delivers it. */
 static bool alone;
 static _Atomic int64_t staged;
 
 void sw_near_device_start(void)
 {
-    alone = sw_roster.places == sw_roster.ranks &&
-            sw_roster_near_ranks() == sw_roster.places;
+    alone = sw_roster.places == sw_roster.ranks;
+    for (int i = 0; i < sw_roster.places; i++)
+        alone = alone && sw_near_at[i];
 }
 
-/* Types of which the processor's part is known lie here for their memory's
- * sake. */
+/* Types that only the host understands are packed wherever they lie. */
 void sw_near_device_staged(const sw_datatype_t *type)
 {
     if (sw_settings.gpu && (type->dense || type->layout))

@@ -15,6 +15,7 @@
  *   unready   both send before they receive
  *   killed    a rank ends while a message is under way
  *   packs     MPI_Pack and MPI_Unpack
+ *   others    MPI_Sendrecv_replace, and partitioned messages
  */
 #define _GNU_SOURCE
 #include "device_memory.h"
@@ -549,6 +550,64 @@ static void packs(room_t *b)
     }
 }
 
+/* Others ------------------------------------------------------------------- */
+
+/* The ints with gaps at `own` are those of a rank's round. */
+static void check_ints(const int *own, int n, int round, int rank)
+{
+    for (int j = 0; j < n; j++)
+        CHECK(own[2 * j] == round * 7 + j + rank && own[2 * j + 1] == -1,
+              "round %d: %d is %d, %d", round, j, own[2 * j], own[2 * j + 1]);
+}
+
+static void set_ints(int *own, int n, int round)
+{
+    for (int j = 0; j < n; j++) {
+        own[2 * j] = round * 7 + j + world_rank;
+        own[2 * j + 1] = -1;
+    }
+}
+
+static void others(room_t *b)
+{
+    enum { N = 40000, PARTS = 8 };
+    int next = (world_rank + 1) % world_size;
+    int last = (world_rank + world_size - 1) % world_size;
+    int *own = device_alias(b->device[0]), *got = device_alias(b->device[1]);
+    MPI_Datatype every, some;
+    MPI_Type_vector(1, 1, 2, MPI_INT, &every);
+    MPI_Type_create_resized(every, 0, 2 * sizeof(int), &some);
+    MPI_Type_commit(&some);
+    for (int i = 0; i < 4; i++) {
+        set_ints(own, N, i);
+        MPI_Sendrecv_replace(b->device[0], N, some, next, 1, last, 1, b->comm,
+                             MPI_STATUS_IGNORE);
+        check_ints(own, N, i, last);
+    }
+#if MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)
+    MPI_Request q[2];
+    MPI_Psend_init(b->device[0], PARTS, N / PARTS, some, next, 2, b->comm,
+                   MPI_INFO_NULL, &q[0]);
+    MPI_Precv_init(b->device[1], PARTS, N / PARTS, some, last, 2, b->comm,
+                   MPI_INFO_NULL, &q[1]);
+    for (int i = 0; i < 4; i++) {
+        set_ints(own, N, 10 + i);
+        set_ints(got, N, 30);
+        MPI_Startall(2, q);
+        for (int j = 0; j < PARTS; j++)
+            MPI_Pready(j, q[0]);
+        MPI_Waitall(2, q, MPI_STATUSES_IGNORE);
+        check_ints(got, N, 10 + i, last);
+    }
+    MPI_Request_free(&q[0]);
+    MPI_Request_free(&q[1]);
+#else
+    (void)got;
+#endif
+    MPI_Type_free(&every);
+    MPI_Type_free(&some);
+}
+
 int main(int argc, char **argv)
 {
     room_t room;
@@ -569,6 +628,8 @@ int main(int argc, char **argv)
         killed(&room);
     else if (is_mode("packs"))
         packs(&room);
+    else if (is_mode("others"))
+        others(&room);
     else if (is_mode("threads"))
         two_threads();
     else

@@ -109,8 +109,9 @@ def test_a_late_receiver_gets_what_was_packed_aside(host, driver, kernels):
     assert counted(done)[1] > 0
 
 
-def test_packing_in_a_gpu(host, driver, kernels):
-    well(gpu(host, driver, kernels, "packs"))
+@pytest.mark.parametrize("mode", ["packs", "others"])
+def test_other_calls_with_memory_of_a_gpu(host, driver, kernels, mode):
+    well(gpu(host, driver, kernels, mode))
 
 
 @pytest.mark.parametrize("refused", [
