@@ -189,14 +189,15 @@ static message_t draw(uint64_t key, int source, int dest, size_t most)
     m.out = random_kind(&r);
     m.in = random_kind(&r);
     size_t ints = 1 + rng_size(&r, most / sizeof(int));
-    size_t fits = ROOM / (size_t)m.out.extent;
+    /* An element may begin a little behind its address. */
+    size_t fits = (ROOM - 64) / (size_t)m.out.extent;
     m.count = (int)(ints / m.out.ints < 1      ? 1
                     : ints / m.out.ints < fits ? ints / m.out.ints
                                                : fits);
     for (;;) {
         m.ints = (size_t)m.count * m.out.ints;
         m.room = (int)((m.ints + m.in.ints - 1) / m.in.ints);
-        if ((size_t)m.room * (size_t)m.in.extent <= ROOM || m.count == 1)
+        if ((size_t)m.room * (size_t)m.in.extent <= ROOM - 64 || m.count == 1)
             break;
         m.count = (m.count + 1) / 2;
     }
