@@ -15,6 +15,7 @@
  *   unready   both send before they receive
  *   killed    a rank ends while a message is under way
  *   packs     MPI_Pack and MPI_Unpack
+ *   away      the receiver's program is in the host, which waits for the sender
  *   others    MPI_Sendrecv_replace, and partitioned messages
  */
 #define _GNU_SOURCE
@@ -497,6 +498,34 @@ static void unready(room_t *b)
     }
 }
 
+/* The helper thread receives, and calls no driver. */
+static void away(room_t *b)
+{
+    int n = 50000;
+    for (int i = 0; i < 6; i++) {
+        bool device = i % 2;
+        buffer_t from = buffer_of(b, 0, true), to = buffer_of(b, 1, device);
+        int *own = (int *)(void *)from.own, *got = (int *)(void *)to.own;
+        MPI_Request q = MPI_REQUEST_NULL;
+        MPI_Comm comm;
+        for (int j = 0; j < n; j++)
+            own[j] = i + j + world_rank;
+        if (world_rank == 0)
+            MPI_Irecv(to.mpi, n, MPI_INT, 1, i, b->comm, &q);
+        else if (world_rank == 1)
+            usleep(20000);
+        if (world_rank == 1 && i < 3)
+            MPI_Ssend(from.mpi, n, MPI_INT, 0, i, b->comm);
+        else if (world_rank == 1)
+            MPI_Send(from.mpi, n, MPI_INT, 0, i, b->comm);
+        MPI_Comm_split(b->comm, 0, 0, &comm);
+        MPI_Comm_free(&comm);
+        MPI_Wait(&q, MPI_STATUS_IGNORE);
+        for (int j = 0; j < n && world_rank == 0; j++)
+            CHECK(got[j] == i + j + 1, "round %d: %d is %d", i, j, got[j]);
+    }
+}
+
 static void killed(room_t *b)
 {
     MPI_Request q;
@@ -625,6 +654,8 @@ int main(int argc, char **argv)
         reuse(&room);
     else if (is_mode("unready"))
         unready(&room);
+    else if (is_mode("away"))
+        away(&room);
     else if (is_mode("killed"))
         killed(&room);
     else if (is_mode("packs"))

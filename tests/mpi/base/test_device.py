@@ -109,6 +109,13 @@ def test_a_late_receiver_gets_what_was_packed_aside(host, driver, kernels):
     assert counted(done)[1] > 0
 
 
+def test_a_helper_receives_from_a_gpu_without_its_driver(host, driver,
+                                                         kernels):
+    done = well(gpu(host, driver, kernels, "away", STRAIGHTWAY_PATIENCE="off"))
+    straight, copies = counted(done)
+    assert straight < 6 and copies > 3
+
+
 @pytest.mark.parametrize("mode", ["packs", "others"])
 def test_other_calls_with_memory_of_a_gpu(host, driver, kernels, mode):
     well(gpu(host, driver, kernels, mode))
