@@ -8,6 +8,7 @@
  *   random    the host knows no devices
  *   early     the same, and the driver is there before MPI_Init
  *   half      the same, and odd ranks have no driver
+ *   nodes     the same in pairs, on nodes of their own
  *   threads   the same in two threads
  *   served    the host serves what the engine refuses (device_memory.h)
  *   steady    one launch a message, and nothing allocated or opened
@@ -332,6 +333,8 @@ static void one_message(room_t *b, uint64_t key, size_t most)
 {
     int next = (world_rank + 1) % world_size;
     int last = (world_rank + world_size - 1) % world_size;
+    if (is_mode("nodes"))
+        next = last = world_rank ^ 1;
     rng_t r = rng_from(key2(key, 5 + (uint64_t)world_rank));
     message_t out = draw(key, world_rank, next, most);
     if (out.way == OWN) {

@@ -90,6 +90,12 @@ def test_random_messages_of_a_gpu(host, driver, kernels, mode):
     assert straight > 100 and copies > 0
 
 
+def test_messages_of_a_gpu_beside_other_nodes(host, driver, kernels):
+    done = well(gpu(host, driver, kernels, "nodes", ranks=4,
+                    STRAIGHTWAY_NODE_SIZE=2))
+    assert counted(done)[0] > 100
+
+
 def test_messages_of_a_gpu_in_two_threads(host, driver, kernels):
     well(gpu(host, driver, kernels, "threads", TEST_THREADS=1))
 
