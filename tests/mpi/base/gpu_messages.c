@@ -548,7 +548,7 @@ static void killed(room_t *b)
 
 static void packs(room_t *b)
 {
-    for (uint64_t i = 0; i < 200; i++) {
+    for (uint64_t i = 0; i < 60; i++) {
         rng_t r = rng_from(key2(i, (uint64_t)world_rank));
         kind_t k = random_kind(&r);
         int count = 1 + (int)rng_below(&r, ROOM / 2 / (size_t)k.extent), at = 3;
@@ -668,7 +668,7 @@ int main(int argc, char **argv)
     else if (is_mode("threads"))
         two_threads();
     else
-        random_messages(&room, 100, is_mode("served") ? 30 : 150,
+        random_messages(&room, 100, is_mode("served") ? 12 : 100,
                         is_mode("served") ? 20000 : 1 << 20);
     if (device_faults)
         CHECK(device_faults() == 0, "the driver has seen faults");

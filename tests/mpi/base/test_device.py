@@ -87,13 +87,13 @@ def counted(done):
 def test_random_messages_of_a_gpu(host, driver, kernels, mode):
     done = well(gpu(host, driver, kernels, mode, ranks=3))
     straight, copies = counted(done)
-    assert straight > 100 and copies > 0
+    assert straight > 50 and copies > 0
 
 
 def test_messages_of_a_gpu_beside_other_nodes(host, driver, kernels):
     done = well(gpu(host, driver, kernels, "nodes", ranks=4,
                     STRAIGHTWAY_NODE_SIZE=2))
-    assert counted(done)[0] > 100
+    assert counted(done)[0] > 50
 
 
 def test_messages_of_a_gpu_in_two_threads(host, driver, kernels):
@@ -132,7 +132,7 @@ def test_other_calls_with_memory_of_a_gpu(host, driver, kernels, mode):
 def test_messages_of_a_gpu_whose_memory_no_peer_opens(host, driver, kernels,
                                                       refused):
     done = well(gpu(host, driver, kernels, "random", STANDIN_REFUSE=refused))
-    assert counted(done)[1] > 100
+    assert counted(done)[1] > 50
 
 
 @pytest.mark.parametrize("refused", [
