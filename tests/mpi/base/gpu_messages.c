@@ -17,6 +17,7 @@
  *   killed    a rank ends while a message is under way
  *   packs     MPI_Pack and MPI_Unpack
  *   away      the receiver's program is in the host, which waits for the sender
+ *   late      the sender's is, and the receiver comes late
  *   others    MPI_Sendrecv_replace, and partitioned messages
  */
 #define _GNU_SOURCE
@@ -529,6 +530,31 @@ static void away(room_t *b)
     }
 }
 
+static void late(room_t *b)
+{
+    int n = 50000, *own = device_alias(b->device[0]);
+    const int *got = device_alias(b->device[1]);
+    for (int i = 0; i < 6; i++) {
+        MPI_Request q = MPI_REQUEST_NULL;
+        MPI_Comm comm;
+        for (int j = 0; j < n; j++)
+            own[j] = i + j + world_rank;
+        MPI_Barrier(b->comm);
+        if (world_rank == 1)
+            MPI_Isend(b->device[0], n, MPI_INT, 0, i, b->comm, &q);
+        if (world_rank == 0) {
+            usleep(30000);
+            MPI_Recv(b->device[1], n, MPI_INT, 1, i, b->comm,
+                     MPI_STATUS_IGNORE);
+        }
+        MPI_Comm_split(b->comm, 0, 0, &comm);
+        MPI_Comm_free(&comm);
+        MPI_Wait(&q, MPI_STATUS_IGNORE);
+        for (int j = 0; j < n && world_rank == 0; j++)
+            CHECK(got[j] == i + j + 1, "round %d: %d is %d", i, j, got[j]);
+    }
+}
+
 static void killed(room_t *b)
 {
     MPI_Request q;
@@ -659,6 +685,8 @@ int main(int argc, char **argv)
         unready(&room);
     else if (is_mode("away"))
         away(&room);
+    else if (is_mode("late"))
+        late(&room);
     else if (is_mode("killed"))
         killed(&room);
     else if (is_mode("packs"))
