@@ -20,7 +20,8 @@ add_executable(straightway_probe ${PROJECT_SOURCE_DIR}/src/probe/probe.c
                ${PROJECT_SOURCE_DIR}/src/probe/streamed.c
                ${PROJECT_SOURCE_DIR}/src/probe/cores.c
                $<TARGET_OBJECTS:sw_node> $<TARGET_OBJECTS:sw_topology>
-               $<TARGET_OBJECTS:sw_p2p> $<TARGET_OBJECTS:sw_layout>)
+               $<TARGET_OBJECTS:sw_p2p> $<TARGET_OBJECTS:sw_device>
+               $<TARGET_OBJECTS:sw_layout>)
 set_target_properties(straightway_probe PROPERTIES
     OUTPUT_NAME straightway-probe
     RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/${SW_LIB_SUBDIR})

@@ -1,5 +1,5 @@
 # One object library per room that knows no MPI. Arrows run downwards:
-# coll, p2p -> topology -> node; p2p -> layout -> node; offload -> coll;
+# coll, p2p -> topology -> node; p2p -> device -> layout -> node; offload -> coll;
 # rma -> coll/reduce; device -> layout; match, turns -> node.
 foreach(room node device topology coll match p2p layout offload rma profile mapping turns)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS

@@ -13,22 +13,33 @@
 
 #define BEYOND ((int64_t)1 << 61)
 
-bool sw_data_show(const sw_data_t *data, size_t bytes, sw_shown_t *to)
+bool sw_data_show_form(const sw_data_t *data, size_t bytes, sw_shown_t *to,
+                       int64_t *low)
 {
     const sw_layout_t *l = data->layout;
-    int64_t low = 0, high = (int64_t)bytes;
+    int64_t high = (int64_t)bytes;
     *to = (sw_shown_t){0};
+    *low = 0;
     if (l) {
         if (!l->serial)
             return false;
         to->layout = sw_show_at_birth(l, l->bytes);
         to->serial = l->serial;
         to->count = data->count;
-        sw_layout_span(l, data->count, &low, &high);
+        sw_layout_span(l, data->count, low, &high);
     }
-    to->span = (uint64_t)(high - low);
-    if (to->layout == UINT64_MAX || !to->span)
-        return to->layout != UINT64_MAX;
+    to->span = (uint64_t)(high - *low);
+    return to->layout != UINT64_MAX;
+}
+
+bool sw_data_show(const sw_data_t *data, size_t bytes, sw_shown_t *to)
+{
+    const sw_layout_t *l = data->layout;
+    int64_t low;
+    if (!sw_data_show_form(data, bytes, to, &low))
+        return false;
+    if (!to->span)
+        return true;
     const void *first = (const void *)((intptr_t)data->at + low);
     to->at = l ? sw_show_span(first, to->span) : sw_show(first, to->span);
     if (to->at == UINT64_MAX)
@@ -53,21 +64,18 @@ static bool fits(const sw_layout_t *l, int64_t count, uint64_t span,
     return (uint64_t)(high - *low) == span;
 }
 
-int sw_data_find(const sw_peer_t *owner, const sw_shown_t *shown, size_t bytes,
-                 sw_data_t *to)
+int sw_data_find_form(const sw_peer_t *owner, const sw_shown_t *shown,
+                      char *lowest, uint64_t span, size_t bytes, sw_data_t *to)
 {
-    uint64_t span = owner->card.arena_span;
     errno = EBADMSG;
-    if (!owner->arena || shown->span > span || shown->at > span - shown->span)
-        return -1;
-    *to = (sw_data_t){.at = owner->arena + shown->at};
+    *to = (sw_data_t){.at = lowest};
     if (!shown->serial)
-        return shown->span >= bytes ? 0 : -1;
+        return span >= bytes ? 0 : -1;
     to->layout = sw_layout_known(owner, shown->layout, shown->serial);
     if (!to->layout)
         return -1;
     int64_t low;
-    if (!fits(to->layout, shown->count, shown->span, bytes, &low)) {
+    if (!fits(to->layout, shown->count, span, bytes, &low)) {
         sw_data_done(to);
         errno = EBADMSG;
         return -1;
@@ -75,6 +83,17 @@ int sw_data_find(const sw_peer_t *owner, const sw_shown_t *shown, size_t bytes,
     to->count = shown->count;
     to->at = (char *)((intptr_t)to->at - low);
     return 0;
+}
+
+int sw_data_find(const sw_peer_t *owner, const sw_shown_t *shown, size_t bytes,
+                 sw_data_t *to)
+{
+    uint64_t span = owner->card.arena_span;
+    errno = EBADMSG;
+    if (!owner->arena || shown->span > span || shown->at > span - shown->span)
+        return -1;
+    return sw_data_find_form(owner, shown, owner->arena + shown->at,
+                             shown->span, bytes, to);
 }
 
 void sw_data_done(const sw_data_t *found)

@@ -37,11 +37,22 @@ static inline void sw_data_fetch(const sw_data_t *data, size_t begin,
         sw_show_fetch(data->at + begin, end - begin);
 }
 
+/* The same of data that lies in no arena: of `to` the span and the layout alone
+ * are set; *low: where the data begins, from data->at. False: peers do not
+ * reach the layout. */
+SW_API bool sw_data_show_form(const sw_data_t *data, size_t bytes,
+                              sw_shown_t *to, int64_t *low);
+
 /* What a peer has shown, in memory that is ours to read and write: at least
  * `bytes` bytes of data. To be given back. Returns 0, or -1 with errno:
  * EBADMSG, it cannot be, or ENOMEM. */
 SW_API int sw_data_find(const sw_peer_t *owner, const sw_shown_t *shown,
                         size_t bytes, sw_data_t *to);
+/* The same of data that this process finds by itself, from its first byte
+ * `lowest` over `span` bytes; of `shown` the layout alone is read. */
+SW_API int sw_data_find_form(const sw_peer_t *owner, const sw_shown_t *shown,
+                             char *lowest, uint64_t span, size_t bytes,
+                             sw_data_t *to);
 SW_API void sw_data_done(const sw_data_t *found);
 
 /* Copy the bytes [begin, end) of the data. Contiguous data of the two do not

@@ -174,7 +174,7 @@ sw_slot_t *sw_slot_offer(const sw_offer_t *offer)
 {
     void *aside = NULL;
     bool direct = !offer->readable && offer->direct;
-    bool gathers = !offer->readable && !direct;
+    bool gathers = !offer->readable && !direct && !offer->device;
     pthread_mutex_lock(&lock);
     reap();
     /* After that: the pages of a copy that was taken are warm. */
@@ -206,6 +206,8 @@ sw_slot_t *sw_slot_offer(const sw_offer_t *offer)
     slot->bytes = offer->bytes;
     slot->shown = shown;
     slot->given = offer->given;
+    if (sw_unlikely(offer->device))
+        slot->device = *offer->device;
     slot->how = layout;
     if (layout)
         sw_layout_hold(layout);
@@ -239,7 +241,8 @@ static void forsake(sw_slot_t *slot, const sw_peer_t *receiver)
         sw_slot_set(slot, sw_slot_ticket(slot), SW_SLOT_TAKEN);
 }
 
-void sw_slot_nudge(sw_slot_t *slot, const sw_peer_t *receiver, const void *data)
+void sw_slot_nudge_by(sw_slot_t *slot, const sw_peer_t *receiver,
+                      sw_slot_gather_t *gather, const void *message)
 {
     uint64_t now = sw_os_now();
     sw_takers_t *t = (sw_takers_t *)((char *)slot - slot->offset +
@@ -277,13 +280,32 @@ void sw_slot_nudge(sw_slot_t *slot, const sw_peer_t *receiver, const void *data)
         drop(copy, slot->bytes);
         return;
     }
-    const sw_data_t from = sw_slot_data(slot, data), to = {.at = copy};
-    sw_move(&from, &to, 0, slot->bytes, slot->bytes);
+    const sw_data_t to = {.at = copy};
+    gather(message, copy);
     sw_data_show(&to, slot->bytes, &slot->shown);
     atomic_store_explicit(&slot->state, state + SW_SLOT_OFFERED,
                           memory_order_release);
     slot->aside = copy;
     count(&stats.moved_aside);
+}
+
+/* Data of a slot's that the processor reaches. */
+typedef struct {
+    const sw_slot_t *slot;
+    const void *at;
+} message_t;
+
+static void gather(const void *message, char *copy)
+{
+    const message_t *m = message;
+    const sw_data_t from = sw_slot_data(m->slot, m->at), to = {.at = copy};
+    sw_move(&from, &to, 0, m->slot->bytes, m->slot->bytes);
+}
+
+void sw_slot_nudge(sw_slot_t *slot, const sw_peer_t *receiver, const void *data)
+{
+    const message_t message = {slot, data};
+    sw_slot_nudge_by(slot, receiver, gather, &message);
 }
 
 void sw_slot_leave(sw_slot_t *slot)

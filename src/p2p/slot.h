@@ -30,6 +30,11 @@
  * a block keeps it (sw_slot_accept), any other copies and frees it. The sender
  * leaves the slot at once.
  *
+ * The data may lie in the memory of a device (device/ipc.h). The slot then says
+ * how a peer opens that memory, and the layout. The receiver lets the device
+ * move the data straight to their target (by_device.h). A receiver that cannot
+ * leaves the slot unread, and the sender sends the data in another way.
+ *
  * Memory order. All changes of `state` that hand the slot over are made with
  * release and seen with acquire: the sender's fields (shown, bytes) before
  * OFFERED, the receiver's copy before TAKEN. OFFERED -> CLAIMED and OFFERED
@@ -40,6 +45,7 @@
 #define SW_P2P_SLOT_H
 
 #include "joint.h"
+#include "device/ipc.h"
 #include "node/arena/arena.h"
 #include "node/parcel.h"
 #include "node/wait.h"
@@ -59,7 +65,7 @@ typedef struct {
     uint64_t bytes;
     uint64_t takers; /* the sender's (takers.h): its offset */
     int32_t dest;    /* the receiver's place on the node */
-    /* The receiver was refused the sender's memory: taken, but not read. */
+    /* The receiver does not reach the sender's memory: taken, but not read. */
     _Atomic uint32_t unread;
     sw_parcel_name_t given; /* what is given away; at is 0: nothing */
     /* Up to here one cache line: all that a taker needs. */
@@ -77,6 +83,8 @@ typedef struct {
     uint64_t seen;   /* messages taken from us by then */
     uint64_t offset; /* of the slot in the segment */
     uint64_t next;   /* free or orphaned slots: a list */
+    /* Of data in a device's memory: where their lowest byte lies. */
+    _Alignas(SW_LINE) sw_ipc_t device;
 } sw_slot_t;
 
 _Static_assert(offsetof(sw_slot_t, shown) == SW_LINE, "a taker's line");
@@ -88,9 +96,11 @@ typedef struct {
     size_t bytes;
     sw_layout_t *layout; /* `count` elements of it; NULL: contiguous */
     int64_t count;
-    bool readable;          /* by the receiver, where it lies */
-    bool direct;            /* else: not gathered, but read by CMA */
-    sw_shown_t shown;       /* then */
+    bool readable;    /* by the receiver, where it lies */
+    bool direct;      /* else: not gathered, but read by CMA */
+    sw_shown_t shown; /* if it is readable, or a device's */
+    /* NULL, or where the data lie in a device's memory: neither of these */
+    const sw_ipc_t *device;
     sw_parcel_name_t given; /* instead of all that: a parcel to give */
 } sw_offer_t;
 
@@ -98,11 +108,19 @@ typedef struct {
 typedef struct {
     sw_data_t data;
     size_t room; /* bytes of data */
+    int place;   /* the sender's, on the node */
+    bool drives; /* this thread may call a device's driver */
+    /* Where it belongs, in a device's memory, if `data` is a block in its
+     * stead; else NULL. Only of a thread that drives. */
+    const sw_data_t *device;
 } sw_target_t;
 
 /* What is shown as this many bytes is the owner's own address, to be read by
  * CMA. It is no stretch of an arena. */
 #define SW_SHOWN_DIRECT UINT64_MAX
+/* ... and as this many, lies in a device's memory: over as many bytes as `at`
+ * says. */
+#define SW_SHOWN_DEVICE (UINT64_MAX - 1)
 
 /* Private memory up to here is worth a copy into the arena, while all such
  * copies of a process take no more than that. Beyond, the pages that these take
@@ -199,6 +217,11 @@ static inline void sw_slot_help(sw_slot_t *slot, const sw_peer_t *receiver,
  * back from a receiver that has died. After that sw_slot_released says true. */
 SW_API void sw_slot_nudge(sw_slot_t *slot, const sw_peer_t *receiver,
                           const void *data);
+/* The same of data that the processor does not reach: `gather` copies all of
+ * what `message` is to `to`. */
+typedef void sw_slot_gather_t(const void *message, char *to);
+SW_API void sw_slot_nudge_by(sw_slot_t *slot, const sw_peer_t *receiver,
+                             sw_slot_gather_t *gather, const void *message);
 
 /* The sender will not look at the slot again; it is reused once taken. */
 SW_API void sw_slot_leave(sw_slot_t *slot);
@@ -216,10 +239,12 @@ SW_API bool sw_slots_open(void);
 /* The receiver's side. `peer` is the sender, its control segment mapped. */
 
 /* Claim the slot and copy the first min(room, bytes) bytes to the target;
- * release the sender. 0, or -1 with errno if the copy failed; SW_SLOT_UNREAD:
- * the system refuses this process the sender's memory, and the sender, which
- * sw_slot_is_unread tells, still has the message. */
+ * release the sender. 0, or -1 with errno if the copy failed. SW_SLOT_UNREAD:
+ * this process does not reach the sender's memory, and the sender, which
+ * sw_slot_is_unread tells, still has the message. SW_SLOT_CARRIED: the bytes
+ * went to the target's place in a device's memory, and none to the block. */
 #define SW_SLOT_UNREAD 1
+#define SW_SLOT_CARRIED 2
 SW_API int sw_slot_take(const sw_peer_t *peer, sw_slot_t *slot,
                         const sw_target_t *to);
 
@@ -235,10 +260,11 @@ SW_API void *sw_slot_accept(sw_slot_t *slot);
 
 /* For --stats, tests and benchmarks: messages that this process has offered;
  * of these, copied aside for a late receiver, gathered, shown by address; and
- * those that it has received with their senders' help, or taken as a block. */
+ * those that it has received with their senders' help, or taken as a block, or
+ * let a device move from or to its memory. */
 typedef struct {
     uint64_t offered, moved_aside, bytes, gathered, direct;
-    uint64_t joint, accepted;
+    uint64_t joint, accepted, carried;
 } sw_slot_stats_t;
 SW_API void sw_slot_stats(sw_slot_stats_t *to);
 

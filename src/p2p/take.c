@@ -1,6 +1,7 @@
 /*
  * take.c - the receiver takes what a slot offers; see slot.h.
  */
+#include "by_device.h"
 #include "move.h"
 #include "takers.h"
 #include "node/temporary.h"
@@ -14,6 +15,7 @@ void sw_slot_taken_stats(sw_slot_stats_t *to)
 {
     to->joint = atomic_load(&joint);
     to->accepted = atomic_load(&accepted);
+    to->carried = sw_by_device_count();
 }
 
 /* What the sender has gathered so far, more than `at`; 0: it has died. */
@@ -106,8 +108,14 @@ static bool is_direct(const sw_slot_t *slot)
     return !sw_slot_gives(slot) && slot->shown.span == SW_SHOWN_DIRECT;
 }
 
-/* The bytes [begin, end) of such data. Not 0: the system has refused it, or
- * there is no memory for them. */
+/* ... or in a device's memory? */
+static bool is_devices(const sw_slot_t *slot)
+{
+    return !sw_slot_gives(slot) && slot->shown.span == SW_SHOWN_DEVICE;
+}
+
+/* The bytes [begin, end) of data out of the arena, by CMA. Not 0: the system
+ * has refused it, or there is no memory for them. */
 static int read_direct(const sw_peer_t *peer, const sw_slot_t *slot,
                        const sw_data_t *to, size_t begin, size_t end)
 {
@@ -127,6 +135,32 @@ static int read_direct(const sw_peer_t *peer, const sw_slot_t *slot,
     return rc;
 }
 
+/* Of data in the sender's device. */
+static int take_by_device(const sw_peer_t *peer, sw_slot_t *slot,
+                          const sw_target_t *to, size_t n)
+{
+    if (sw_by_device_take(peer, slot, to, n))
+        return to->device ? SW_SLOT_CARRIED : 0;
+    errno = ESRCH;
+    return -1;
+}
+
+/* To the receiver's device, what the processor finds. False: not so. */
+static bool carry(const sw_peer_t *peer, const sw_slot_t *slot,
+                  const sw_data_t *from, const sw_data_t *to, size_t n)
+{
+    for (uint64_t ready = 0; ready < n;)
+        if (!(ready = ready_behind(peer, slot, ready)))
+            return false;
+    return sw_by_device(from, to, n);
+}
+
+/* May the sender pass it in another way, if this one has failed? */
+static bool may_be_unread(const sw_slot_t *slot)
+{
+    return is_direct(slot) || is_devices(slot);
+}
+
 int sw_slot_take(const sw_peer_t *peer, sw_slot_t *slot, const sw_target_t *to)
 {
     uint64_t ticket = claim(peer, slot);
@@ -137,8 +171,11 @@ int sw_slot_take(const sw_peer_t *peer, sw_slot_t *slot, const sw_target_t *to)
     int rc = find(peer, slot, &from);
     int error = errno;
     if (rc == 0) {
-        if (sw_slot_full(slot) && !sw_slot_gives(slot) &&
-            sw_joint_open(&slot->joint, &from, &to->data, n)) {
+        if (sw_unlikely(to->device) &&
+            carry(peer, slot, &from, to->device, n)) {
+            rc = SW_SLOT_CARRIED;
+        } else if (sw_slot_full(slot) && !sw_slot_gives(slot) &&
+                   sw_joint_open(&slot->joint, &from, &to->data, n)) {
             sw_slot_set(slot, ticket, SW_SLOT_JOINT);
             rc = sw_joint_pull(&slot->joint, peer, &from, &to->data);
             if (atomic_load_explicit(&slot->joint.pushed, memory_order_relaxed))
@@ -149,9 +186,10 @@ int sw_slot_take(const sw_peer_t *peer, sw_slot_t *slot, const sw_target_t *to)
         error = errno;
         sw_data_done(&from);
     } else {
-        rc = read_direct(peer, slot, &to->data, 0, n);
+        rc = is_devices(slot) ? take_by_device(peer, slot, to, n)
+                              : read_direct(peer, slot, &to->data, 0, n);
         error = errno;
-        if (rc && is_direct(slot) && !sw_peer_gone(peer)) {
+        if (rc < 0 && may_be_unread(slot) && !sw_peer_gone(peer)) {
             atomic_store_explicit(&slot->unread, 1, memory_order_relaxed);
             rc = SW_SLOT_UNREAD;
         }

@@ -134,8 +134,8 @@ static void remove_kernels(void)
 }
 
 /* Run a test in a process of its own, with the driver's environment. */
-static void alone(void (*run)(void), const char *name, const char *refuse,
-                  const char *delay)
+static void __attribute__((unused)) alone(void (*run)(void), const char *name,
+                                          const char *refuse, const char *delay)
 {
     fflush(NULL);
     pid_t child = fork();

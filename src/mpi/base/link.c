@@ -3,6 +3,7 @@
  */
 #include "link.h"
 
+#include "device/cuda.h"
 #include "device/memory.h"
 #include "failure.h"
 #include "match/mailbox.h"
@@ -10,16 +11,22 @@
 #include "node/base/settings.h"
 #include "p2p/slot.h"
 
+/* Beside a GPU's driver messages stay the MPI's, which may know the device: we
+ * would take copies. With --gpu our kernels move them. */
+static bool leaves_to_host(void)
+{
+    return sw_device_present() && !sw_cuda_usable();
+}
+
 void sw_link_offer(sw_hello_t *to)
 {
     to->messages = sw_settings.p2p && sw_arena.fd >= 0;
     if (!to->messages || !sw_settings.match)
         return;
-    /* Beside a GPU's driver messages stay the MPI's, which may know the device:
-     * we would take copies. So they do where the MPI goes on after a rank has
-     * died, because a request of ours would wait for it for ever. */
+    /* Messages stay the MPI's also where it goes on after a rank has died,
+     * because a request of ours would wait for it for ever. */
     sw_failure_look();
-    if (!sw_device_present() && !sw_failure_told && sw_slots_open())
+    if (!leaves_to_host() && !sw_failure_told && sw_slots_open())
         to->mailbox = sw_mailbox_open(sw_roster.places, sw_roster.place);
 }
 

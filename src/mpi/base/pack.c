@@ -9,11 +9,19 @@
 #include "pack.h"
 
 #include "buffer.h"
+#include "device/carry.h"
+#include "node/base/settings.h"
 #include "node/control.h"
 #include "datatype.h"
 #include "comm.h"
 #include "host.h"
 #include "reach.h"
+
+/* May a device hold buffers, and may we pack them? The host may not know it. */
+static bool drives(void)
+{
+    return sw_device_possible() && sw_settings.gpu;
+}
 
 /* Looked up in the cache. Of types that are not there one call in some is
  * enough: those that live are met soon, and those made for one call pay
@@ -24,7 +32,8 @@ static const sw_datatype_t *known(MPI_Datatype type, MPI_Comm comm)
     static _Thread_local unsigned strangers;
     const sw_datatype_t *d = sw_datatype_cached(type);
     int code;
-    if (sw_likely(d) || type == MPI_DATATYPE_NULL || ++strangers % SOME)
+    if (sw_likely(d) || type == MPI_DATATYPE_NULL ||
+        (++strangers % SOME && !drives()))
         return d;
     return sw_datatype(type, comm, &code);
 }
@@ -43,10 +52,37 @@ static const sw_datatype_t *packs(const void *user, int64_t count,
         d = known(type, comm);
     if (!d || !d->packs || count <= 0 ||
         __builtin_mul_overflow(count, (int64_t)d->size, bytes) ||
-        *bytes > room - at || !sw_comm_state(comm) ||
-        sw_out_of_reach(user, d) || sw_device_holds(data))
+        *bytes > room - at || !sw_comm_state(comm))
         return NULL;
     return d;
+}
+
+/* Are the elements, or the packed bytes, in a device's memory? */
+static bool is_devices(const void *user, const sw_datatype_t *d,
+                       const void *data)
+{
+    return sw_out_of_reach(user, d) || sw_device_holds(data);
+}
+
+/* Elements, for the device. */
+static sw_carry_side_t side_of(const void *user, int64_t count,
+                               const sw_datatype_t *d, int64_t bytes)
+{
+    return (sw_carry_side_t){d->dense ? NULL : d->layout, user,
+                             d->dense ? bytes : count, 0};
+}
+
+static sw_carry_side_t packed(const void *data, int64_t bytes)
+{
+    return (sw_carry_side_t){NULL, data, bytes, 0};
+}
+
+/* Does a device pack what one holds? False: the host does. */
+static bool carry(const sw_datatype_t *d, const sw_carry_side_t *from,
+                  const sw_carry_side_t *to, int64_t bytes)
+{
+    return sw_settings.gpu && (d->dense || d->layout) &&
+           sw_carry(from, to, (uint64_t)bytes);
 }
 
 bool sw_pack_into(const void *inbuf, int64_t incount, MPI_Datatype datatype,
@@ -58,7 +94,14 @@ bool sw_pack_into(const void *inbuf, int64_t incount, MPI_Datatype datatype,
                                    *position, comm, &bytes);
     if (!d)
         return false;
-    sw_pack(inbuf, incount, d, (char *)outbuf + *position, comm);
+    char *to = (char *)outbuf + *position;
+    if (sw_unlikely(is_devices(inbuf, d, to))) {
+        const sw_carry_side_t in = side_of(inbuf, incount, d, bytes),
+                              out = packed(to, bytes);
+        if (!carry(d, &in, &out, bytes))
+            return false;
+    } else
+        sw_pack(inbuf, incount, d, to, comm);
     *position += bytes;
     return true;
 }
@@ -72,7 +115,14 @@ bool sw_pack_from(const void *inbuf, int64_t insize, int64_t *position,
                                    *position, comm, &bytes);
     if (!d)
         return false;
-    sw_unpack((const char *)inbuf + *position, outbuf, outcount, d, comm);
+    const char *from = (const char *)inbuf + *position;
+    if (sw_unlikely(is_devices(outbuf, d, from))) {
+        const sw_carry_side_t in = packed(from, bytes),
+                              out = side_of(outbuf, outcount, d, bytes);
+        if (!carry(d, &in, &out, bytes))
+            return false;
+    } else
+        sw_unpack(from, outbuf, outcount, d, comm);
     *position += bytes;
     return true;
 }

@@ -6,7 +6,8 @@
  *
  *   a message        between near ranks (mpi/p2p/near.h) goes through a copy
  *                    in memory of ours, for two matchers cannot keep its order
- *   packing          is the host's
+ *                    (with --gpu, often without: mpi/p2p/near_device.h)
+ *   packing          is the host's, or with --gpu the device's
  *   a collective     cannot be left to the host by one member (law 2), so the
  *                    member takes part through a copy in its own memory
  *

@@ -8,6 +8,7 @@
 #include "mpi/coll/counted.h"
 #include "mpi/p2p/give.h"
 #include "mpi/p2p/near.h"
+#include "mpi/p2p/near_device.h"
 #include "mpi/p2p/partitioned.h"
 #include "mpi/rma/window.h"
 #include "mpi/span/rooted.h"
@@ -82,8 +83,9 @@ static void print_nodes(int rank)
 /* Of messages, as this rank counts them. */
 typedef struct {
     int64_t moved, bytes;
-    int64_t aside;          /* of these */
-    int64_t known, brought; /* layouts of senders */
+    int64_t aside;           /* of these */
+    int64_t known, brought;  /* layouts of senders */
+    int64_t carried, staged; /* from or to a device's memory */
 } messages_t;
 
 /* Collective, as sw_stats_print: what only the matcher knows. Returns how many
@@ -129,7 +131,9 @@ static int64_t print_messages(void)
                        .bytes = (int64_t)s.bytes - given->bytes,
                        .aside = (int64_t)s.moved_aside,
                        .known = (int64_t)known,
-                       .brought = (int64_t)brought};
+                       .brought = (int64_t)brought,
+                       .carried = (int64_t)s.carried,
+                       .staged = sw_near_device_count()};
     host.Reduce(&mine, &all, sizeof all / sizeof(int64_t), MPI_INT64_T, MPI_SUM,
                 0, MPI_COMM_WORLD);
     if (all.moved)
@@ -137,6 +141,11 @@ static int64_t print_messages(void)
                "copied aside for a late receiver",
                (long long)all.moved, (long long)(all.bytes / 1024),
                (long long)all.aside);
+    if (all.carried + all.staged)
+        sw_say("messages with buffers in a GPU: %lld moved straight from "
+               "buffer to buffer, %lld copies between a GPU and ordinary "
+               "memory for others",
+               (long long)all.carried, (long long)all.staged);
     if (all.known + all.brought)
         sw_say("layouts of senders: known %lld times, brought %lld times",
                (long long)all.known, (long long)all.brought);

@@ -18,7 +18,8 @@ int sw_near_tag_max, sw_near_spins;
 
 /* Away --------------------------------------------------------------------- */
 
-/* What the helper does while this process's threads may be in the host. */
+/* What the helper does while this process's threads may be in the host. It
+ * calls no device's driver (near_device.h). */
 static sw_agent_found_t help(void)
 {
     if (!sw_near_on || !(sw_threaded || sw_shadow_match_shared))

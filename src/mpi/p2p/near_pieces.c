@@ -3,6 +3,7 @@
  */
 #include "near_pieces.h"
 
+#include "near_device.h"
 #include "near_send.h"
 #include "node/base/settings.h"
 
@@ -119,9 +120,15 @@ static void take_order(link_t *link, const sw_cell_t *cell)
     open_count++;
 }
 
-/* False: enough is under way. */
+/* False: enough is under way, or this is a helper, and the data lie in a
+ * device's memory. */
 static bool put_piece(sw_near_send_t *s)
 {
+    if (sw_unlikely(s->device)) {
+        if (sw_matcher_helps)
+            return false;
+        sw_near_device_pack(s);
+    }
     size_t n = sw_min(s->wanted - s->at, sw_mailbox_most);
     sw_mailbox_out_t *out = sw_mailbox_to(s->place);
     if (!out || !sw_pipe_is_calm(&out->pipe))

@@ -8,6 +8,7 @@
 #include "mpi/base/reach.h"
 #include "mpi/base/status.h"
 #include "give.h"
+#include "near_device.h"
 #include "near_pieces.h"
 #include "near_send.h"
 #include "node/base/settings.h"
@@ -51,21 +52,40 @@ static bool is_secured(const sw_envelope_t *e, const sw_near_offer_t *offer)
 }
 
 /* Fetch what its sender offers. */
-static int fetch(const sw_data_t *to, size_t room, const sw_envelope_t *e,
+static int fetch(const sw_target_t *to, const sw_envelope_t *e,
                  const sw_near_offer_t *offer)
 {
     if (e->place == sw_roster.place)
-        return sw_near_fetch_own(offer, to, room);
+        return sw_near_fetch_own(offer, to);
     if (sw_unlikely(is_secured(e, offer))) {
-        put(to, offer->copy, sw_min(room, offer->bytes));
+        put(&to->data, offer->copy, sw_min(to->room, offer->bytes));
         free(offer->copy);
         return 0;
     }
-    const sw_target_t target = {.data = *to, .room = room};
     int failed = sw_slot_take(sw_roster.at[e->place].peer, slot_of(e, offer),
-                              &target);
+                              to);
     sw_mailbox_ring(e->place);
     return failed;
+}
+
+/* The same to where a receive's bytes go. What a device has moved to its memory
+ * needs no block. */
+static int fetch_for(sw_near_receive_t *r, const sw_data_t *to,
+                     const sw_envelope_t *e, const sw_near_offer_t *offer)
+{
+    sw_data_t device;
+    sw_target_t target = {.data = *to,
+                          .room = r->what.bytes,
+                          .place = e->place,
+                          .drives = !sw_matcher_helps};
+    if (sw_unlikely(r->block) && sw_near_device_target(r, &device))
+        target.device = &device;
+    int failed = fetch(&target, e, offer);
+    if (sw_likely(failed != SW_SLOT_CARRIED))
+        return failed;
+    sw_temporary_free(r->block);
+    r->block = NULL;
+    return 0;
 }
 
 void *sw_near_accept(const sw_envelope_t *e, const void *payload)
@@ -104,9 +124,12 @@ void sw_near_secure(sw_early_t *m)
         return;
     offer->synchronous = false;
     char *copy = malloc(offer->bytes + 1);
-    const sw_data_t to = sw_data_plain(copy);
-    if (!copy || fetch(&to, offer->bytes, e, offer)) {
+    const sw_target_t to = {.data = sw_data_plain(copy), .room = offer->bytes};
+    int failed = copy ? fetch(&to, e, offer) : -1;
+    if (failed) {
         free(copy);
+        if (failed == SW_SLOT_UNREAD)
+            offer->slot = 0; /* it comes in pieces when it is met */
         return;
     }
     offer->slot = offer->send = 0;
@@ -125,9 +148,9 @@ void sw_near_meet(sw_posted_t *posted, const sw_envelope_t *e,
     sw_assert(!r->done);
     if (sw_likely(e->kind == SW_CELL_DATA))
         put(&to, payload, n);
-    else if (!later && (!r->into || bytes > room ||
+    else if (!later && (!r->into || bytes > room || r->block ||
                         !(r->parcel = sw_near_accept(e, payload))))
-        failed = fetch(&to, room, e, payload);
+        failed = fetch_for(r, &to, e, payload);
     later = later || failed == SW_SLOT_UNREAD;
     if (sw_unlikely(later)) {
         failed = 0;
@@ -208,6 +231,7 @@ static void spread(sw_near_receive_t *r)
     const sw_near_t *w = &r->what;
     MPI_Comm comm = sw_comm_or_any(w->comm);
     int64_t whole = (int64_t)(r->bytes / w->type->size);
+    sw_near_device_staged(w->type);
     size_t rest = r->bytes % w->type->size;
     sw_unpack(r->block, w->buffer, whole, w->type, comm);
     if (rest) {

@@ -9,10 +9,12 @@
 #include "mpi/base/reach.h"
 #include "mpi/base/status.h"
 #include "either.h"
+#include "near_device.h"
 #include "near_pieces.h"
 #include "proxy.h"
 #include "mpi/request/complete.h"
 #include "node/base/settings.h"
+#include "p2p/by_device.h"
 #include "way.h"
 
 #include <pthread.h>
@@ -56,6 +58,7 @@ void sw_near_sends_start(void)
     eager = sw_min(asked ? asked - 1 : EAGER, sw_mailbox_most);
     eager_private = asked ? eager : sw_min(EAGER_PRIVATE, sw_mailbox_most);
     learn_done();
+    sw_near_device_start();
     waiting = calloc((size_t)sw_roster.places, sizeof *waiting);
     if (!waiting) {
         sw_say("out of memory in MPI_Init");
@@ -160,6 +163,10 @@ static bool is_quick_by_cma(const sw_near_send_t *s)
 static void bind(sw_near_send_t *s)
 {
     sw_offer_t *o = &s->offer;
+    if (sw_unlikely(s->device)) {
+        sw_near_device_bind(s);
+        return;
+    }
     o->readable = s->given.at;
     o->direct = false;
     if (s->given.at)
@@ -232,7 +239,7 @@ static bool is_readable(const sw_near_send_t *s)
 
 static bool is_short(const sw_near_send_t *s)
 {
-    if (s->mode == SW_SEND_SYNCHRONOUS || s->given.at)
+    if (s->mode == SW_SEND_SYNCHRONOUS || s->given.at || s->device)
         return false;
     return s->what.bytes <= eager ||
            (s->what.bytes <= eager_private &&
@@ -354,11 +361,33 @@ static int through_buffer(const sw_near_t *w, char *to)
     return rc;
 }
 
+/* The host may know no devices: it gets packed data, which take as much of the
+ * attached buffer. */
+static int through_host_buffer(const sw_near_t *w, char *to)
+{
+    int rc;
+    const sw_datatype_t *bytes = sw_datatype(MPI_PACKED,
+                                             sw_comm_or_any(w->comm), &rc);
+    if (!sw_settings.gpu || !bytes || !sw_out_of_reach(w->buffer, w->type))
+        return through_buffer(w, to);
+    char *block = sw_temporary(w->bytes);
+    sw_pack(w->buffer, w->count, w->type, block, sw_comm_or_any(w->comm));
+    sw_near_device_staged(w->type);
+    sw_near_t packed = *w;
+    packed.buffer = block;
+    packed.type = bytes;
+    packed.count = (int64_t)w->bytes;
+    rc = through_buffer(&packed, to);
+    sw_temporary_free(block);
+    return rc;
+}
+
 /* All but `offer`, which offer() fills. */
 static void clear(sw_near_send_t *s)
 {
     s->packed = NULL;
     s->slot = NULL;
+    s->device = false;
     s->given = (sw_parcel_name_t){0};
     s->sent = s->proxied = s->in_pieces = s->pulled = false;
     s->detached = s->blocking = false;
@@ -383,13 +412,15 @@ static int describe(sw_near_send_t *s, const sw_near_t *w, sw_send_mode_t mode)
                   !sw_out_of_reach(w->buffer, w->type)) ||
         (!w->bytes && !buffered))
         return MPI_SUCCESS;
+    s->device = !buffered && w->bytes > eager && sw_near_device_offers(s);
+    if (s->device)
+        return MPI_SUCCESS;
     int rc = MPI_SUCCESS;
     s->packed = sw_temporary(w->bytes);
     if (buffered)
-        rc = through_buffer(w, s->packed);
+        rc = through_host_buffer(w, s->packed);
     else
-        sw_pack(w->buffer, w->count, w->type, s->packed,
-                sw_comm_or_any(w->comm));
+        sw_near_device_gather(s, s->packed);
     s->data = sw_data_plain(s->packed);
     if (rc != MPI_SUCCESS) {
         sw_temporary_free(s->packed);
@@ -431,6 +462,14 @@ static bool is_released(sw_near_send_t *s, bool sync)
     return false;
 }
 
+/* The processor helps with nothing, and a helper thread packs nothing. */
+static void nudge_device(sw_near_send_t *s, bool sync,
+                         const sw_peer_t *receiver)
+{
+    if (!sync && !sw_matcher_helps)
+        sw_slot_nudge_by(s->slot, receiver, sw_near_device_gather, s);
+}
+
 /* Is it over? Do what it needs of us. The caller has the lock. */
 static bool push_on(sw_near_send_t *s)
 {
@@ -448,9 +487,13 @@ static bool push_on(sw_near_send_t *s)
         return s->done = sw_proxy_over(s);
     if (!s->slot)
         return false;
-    sw_slot_help(s->slot, receiver, s->offer.data);
-    if (!sync)
-        sw_slot_nudge(s->slot, receiver, s->offer.data);
+    if (sw_unlikely(s->device))
+        nudge_device(s, sync, receiver);
+    else {
+        sw_slot_help(s->slot, receiver, s->offer.data);
+        if (!sync)
+            sw_slot_nudge(s->slot, receiver, s->offer.data);
+    }
     s->done = is_released(s, sync) && sw_proxy_over(s);
     return s->done;
 }
@@ -533,17 +576,31 @@ bool sw_near_sends_any(void)
            offered || sw_near_pieces_any();
 }
 
-int sw_near_fetch_own(const sw_near_offer_t *offer, const sw_data_t *to,
-                      size_t room)
+/* True: a device has moved the data. Else the processor can. */
+static bool fetch_by_device(sw_near_send_t *s, const sw_target_t *to, size_t n)
+{
+    if (sw_likely(!s->device && !to->device))
+        return false;
+    if (sw_by_device(&s->data, to->device ? to->device : &to->data, n))
+        return true;
+    if (s->device)
+        sw_near_device_pack(s);
+    return false;
+}
+
+int sw_near_fetch_own(const sw_near_offer_t *offer, const sw_target_t *to)
 {
     sw_near_send_t *s = (sw_near_send_t *)(uintptr_t)offer->send;
-    size_t n = sw_min(room, offer->bytes);
-    if (!s->data.layout && !to->layout)
-        memmove(to->at, s->data.at, n);
+    size_t n = sw_min(to->room, offer->bytes);
+    int rc = 0;
+    if (fetch_by_device(s, to, n))
+        rc = to->device ? SW_SLOT_CARRIED : 0;
+    else if (!s->data.layout && !to->data.layout)
+        memmove(to->data.at, s->data.at, n);
     else
-        sw_data_copy(&s->data, to, 0, n);
+        sw_data_copy(&s->data, &to->data, 0, n);
     atomic_store_explicit(&s->done, true, memory_order_release);
-    return 0;
+    return rc;
 }
 
 /* Blocking ----------------------------------------------------------------- */

@@ -28,6 +28,10 @@ typedef struct sw_near_send {
     void *packed;    /* to be freed */
     sw_slot_t *slot; /* NULL: none, or none yet */
     sw_offer_t offer;
+    /* The data lie in a device's memory (near_device.h), and here for peers. */
+    bool device;
+    sw_shown_t form;
+    sw_ipc_t at_device;
     sw_parcel_name_t given; /* at is 0: nothing is given */
     bool blocking;          /* its program waits for it */
     bool sent;              /* it is in the mailbox */
@@ -79,8 +83,8 @@ void sw_near_send_parcel(const sw_near_t *what, const sw_parcel_name_t *given);
  * time. */
 bool sw_near_send_forsaken(sw_near_send_t *s);
 
-/* Copy what this process offers to itself, and release the send. */
-int sw_near_fetch_own(const sw_near_offer_t *offer, const sw_data_t *to,
-                      size_t room);
+/* Copy what this process offers to itself, and release the send: as
+ * sw_slot_take. */
+int sw_near_fetch_own(const sw_near_offer_t *offer, const sw_target_t *to);
 
 #endif

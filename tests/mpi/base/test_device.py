@@ -5,6 +5,7 @@ The test needs no device. A stand-in for a driver answers for pages without
 access, and device_memory.h makes the host serve them."""
 
 import os
+import re
 import subprocess
 
 import pytest
@@ -67,3 +68,95 @@ def test_our_kernels_serve_where_the_host_knows_no_devices(host, driver,
         **SMALL, "STRAIGHTWAY_GPU": "on",
         "STRAIGHTWAY_GPU_KERNELS": str(kernels)}))
     assert "messages moved" in done.stderr
+
+
+def gpu(host, driver, kernels, mode, ranks=2, **env):
+    return run(host, ranks, "gpu_messages", driver, mode, env={
+        **SMALL, "STRAIGHTWAY_GPU": "on", "STRAIGHTWAY_AGENT": 1,
+        "STRAIGHTWAY_GPU_KERNELS": str(kernels), **env})
+
+
+def counted(done):
+    """(moved straight, copies) of the messages with buffers in a GPU."""
+    found = re.search(r"buffers in a GPU: (\d+) moved straight from buffer to "
+                      r"buffer, (\d+) copies", done.stderr)
+    return tuple(map(int, found.groups())) if found else (0, 0)
+
+
+@pytest.mark.parametrize("mode", ["random", "early", "half"])
+def test_random_messages_of_a_gpu(host, driver, kernels, mode):
+    done = well(gpu(host, driver, kernels, mode, ranks=3))
+    straight, copies = counted(done)
+    assert straight > 50 and copies > 0
+
+
+def test_messages_of_a_gpu_beside_other_nodes(host, driver, kernels):
+    done = well(gpu(host, driver, kernels, "nodes", ranks=4,
+                    STRAIGHTWAY_NODE_SIZE=2))
+    assert counted(done)[0] > 50
+
+
+def test_messages_of_a_gpu_in_two_threads(host, driver, kernels):
+    well(gpu(host, driver, kernels, "threads", TEST_THREADS=1))
+
+
+def test_a_message_of_a_gpu_is_one_launch(host, driver, kernels):
+    done = well(gpu(host, driver, kernels, "steady"))
+    assert counted(done)[0] >= 70
+
+
+def test_memory_of_a_gpu_is_freed_and_made_again(host, driver, kernels):
+    done = well(gpu(host, driver, kernels, "reuse", STANDIN_REUSE=1))
+    assert counted(done)[0] >= 60
+
+
+def test_a_late_receiver_gets_what_was_packed_aside(host, driver, kernels):
+    done = well(gpu(host, driver, kernels, "unready"))
+    assert counted(done)[1] > 0
+
+
+def test_a_helper_receives_from_a_gpu_without_its_driver(host, driver,
+                                                         kernels):
+    done = well(gpu(host, driver, kernels, "away", STRAIGHTWAY_PATIENCE="off"))
+    straight, copies = counted(done)
+    assert straight < 3 and copies > 6
+
+
+def test_a_helper_packs_nothing_in_a_gpu(host, driver, kernels):
+    done = well(gpu(host, driver, kernels, "late", STRAIGHTWAY_PATIENCE="off"))
+    straight, copies = counted(done)
+    assert straight >= 4 and copies < 3
+
+
+@pytest.mark.parametrize("mode", ["packs", "others"])
+def test_other_calls_with_memory_of_a_gpu(host, driver, kernels, mode):
+    well(gpu(host, driver, kernels, mode))
+
+
+@pytest.mark.parametrize("refused", [
+    "cuIpcOpenMemHandle:5", "cuIpcGetMemHandle", "cuIpcGetMemHandle:2"])
+def test_messages_of_a_gpu_whose_memory_no_peer_opens(host, driver, kernels,
+                                                      refused):
+    done = well(gpu(host, driver, kernels, "random", STANDIN_REFUSE=refused))
+    assert counted(done)[1] > 50
+
+
+@pytest.mark.parametrize("refused", [
+    "cuLaunchKernel:20", "cuLaunchKernel:=9", "cuStreamQuery:30",
+    "cuPointerGetAttributes:=200", "cuMemHostAlloc"])
+def test_the_host_serves_messages_that_the_driver_refuses(
+        host, driver, kernels, refused):
+    well(gpu(host, driver, kernels, "served", STANDIN_REFUSE=refused))
+
+
+def test_a_rank_ends_while_a_gpu_moves_its_message(host, driver, kernels):
+    done = gpu(host, driver, kernels, "killed", STANDIN_DELAY=20000)
+    assert done.returncode != 0
+    assert "all is well" not in done.stdout
+
+
+def test_messages_of_a_gpu_without_our_kernels(host, driver):
+    """Beside a driver at the start messages are the host's."""
+    done = well(run(host, 2, "gpu_messages", driver, "served",
+                    env={**SMALL, "STRAIGHTWAY_AGENT": 1}))
+    assert counted(done) == (0, 0)
