@@ -42,9 +42,93 @@ def test_members_differ_in_the_kind_of_their_buffers(host, driver):
     assert ours > calls // 2
 
 
-def test_a_communicator_that_uses_a_device_is_the_hosts(host, driver):
-    done = well(run(host, 2, "device", driver, "leaving", env=SMALL))
-    assert "buffers in the memory of a device" in done.stderr
+LEFT = "buffers in the memory of a device"
+
+
+@pytest.mark.parametrize("gpu", [{}, {"STRAIGHTWAY_GPU": "on",
+                                      "STRAIGHTWAY_GPU_AWARE": "on"}])
+def test_a_communicator_that_uses_a_device_is_the_hosts(host, driver, gpu):
+    """With --gpu, too, where the host knows devices: the data have no gaps."""
+    done = well(run(host, 2, "device", driver, "leaving",
+                    env={**SMALL, **gpu}))
+    assert LEFT in done.stderr
+
+
+def test_it_stays_ours_where_the_host_knows_no_devices(host, driver, gpu):
+    done = well(run(host, 2, "device", driver, "leaving",
+                    env={**SMALL, **gpu, "DEVICE_STRICT": "1"}))
+    assert LEFT not in done.stderr
+    ours, calls = accelerated(done)
+    assert ours == calls > 300
+
+
+def test_it_stays_ours_where_the_data_have_gaps(host, driver, gpu):
+    """Kernels of ours move these faster than any host."""
+    done = well(run(host, 2, "device", driver, "gaps", env={
+        **SMALL, **gpu, "STRAIGHTWAY_GPU_AWARE": "on", "DEVICE_STRICT": "1"}))
+    assert LEFT not in done.stderr
+
+
+def test_members_differ_and_the_host_knows_no_devices(host, driver, gpu):
+    well(run(host, 2, "device", driver, "collectives",
+             env={**SMALL, **gpu, "DEVICE_STRICT": "1"}))
+
+
+# A wrong driver, or a poor one.
+TROUBLES = {
+    "no kernels": {"STRAIGHTWAY_GPU_KERNELS": "/nowhere"},
+    "no launches": {"STANDIN_REFUSE": "cuLaunchKernel"},
+    "later no launches": {"STANDIN_REFUSE": "cuLaunchKernel:40"},
+    "no openings": {"STANDIN_REFUSE": "cuIpcOpenMemHandle"},
+    "some openings": {"STANDIN_REFUSE": "cuIpcOpenMemHandle:=3"},
+    "no handles": {"STANDIN_REFUSE": "cuIpcGetMemHandle:2"},
+    "slow": {"STANDIN_DELAY": "200"},
+    "addresses come again": {"STANDIN_REUSE": "1"},
+}
+
+
+def random_calls(host, driver, gpu, n, seed, calls, *options, env=None):
+    done = well(run(host, n, "random_collectives", seed, calls, "--meet",
+                    "--device", driver, *options, env={**gpu, **(env or {})},
+                    timeout=240), "calls right")
+    assert LEFT not in done.stderr
+    words = done.stdout[done.stdout.index("launches"):].split()
+    return int(words[1].rstrip(",")), int(words[3])
+
+
+@pytest.mark.parametrize("n, form", [(2, "blocking"), (3, "blocking"),
+                                     (2, "mixed"), (3, "mixed")])
+def test_random_collectives_with_a_device(host, driver, gpu, n, form):
+    """More than 150 of them on a communicator, some members with ordinary
+    memory."""
+    launches, _ = random_calls(host, driver, gpu, n, 60 + n,
+                               100 if "mpich" in host.name and n > 2 else 700,
+                               "--form", form)
+    assert launches
+
+
+def test_neighbours_with_a_device(host, driver, gpu):
+    well(run(host, 3, "gpu_neighbours", driver, 8, env=gpu))
+
+
+@pytest.mark.parametrize("n", [2, 3])
+def test_large_blocks_go_from_device_to_device(host, driver, gpu, n):
+    _, openings = random_calls(host, driver, gpu, n, 70 + n,
+                               60 if "mpich" in host.name and n > 2 else 250,
+                               "--large", "--max", 1 << 20)
+    assert openings
+
+
+@pytest.mark.parametrize("trouble", TROUBLES)
+def test_trouble_with_the_driver_costs_no_bytes(host, driver, gpu, trouble):
+    random_calls(host, driver, gpu, 2, 80, 150, "--large", "--max", 400000,
+                 env=TROUBLES[trouble])
+
+
+@pytest.fixture
+def gpu(kernels):
+    return {"STRAIGHTWAY_GPU": "on", "STRAIGHTWAY_GPU_AWARE": "off",
+            "STRAIGHTWAY_GPU_KERNELS": str(kernels)}
 
 
 @pytest.fixture
@@ -62,8 +146,6 @@ def kernels(tmp_path):
 
 @pytest.mark.parametrize("ranks", [2, 3])
 def test_our_kernels_serve_where_the_host_knows_no_devices(host, driver,
-                                                           kernels, ranks):
-    done = well(run(host, ranks, "gpu", driver, env={
-        **SMALL, "STRAIGHTWAY_GPU": "on",
-        "STRAIGHTWAY_GPU_KERNELS": str(kernels)}))
+                                                           gpu, ranks):
+    done = well(run(host, ranks, "gpu", driver, env={**SMALL, **gpu}))
     assert "messages moved" in done.stderr
