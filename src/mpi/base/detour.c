@@ -12,16 +12,21 @@
 
 /* A span of so many times the data's bytes is copied as a whole. */
 #define SPAN_MOST 8
+#define TRIES 3
 
+/* After this there is no other way: what the driver has refused is tried
+ * again. The engine leaves alone what lies in ordinary memory on both sides. */
 static bool copy(const void *from, void *to, uint64_t bytes)
 {
-    if (!sw_device_holds(from) && !sw_device_holds(to)) {
+    const sw_carry_side_t source = {.at = from, .count = (int64_t)bytes};
+    const sw_carry_side_t target = {.at = to, .count = (int64_t)bytes};
+    for (int i = 0; i < TRIES; i++)
+        if (sw_carry(&source, &target, bytes))
+            return true;
+    bool plain = !sw_device_holds(from) && !sw_device_holds(to);
+    if (plain)
         sw_copy(to, from, bytes);
-        return true;
-    }
-    return sw_carry(&(sw_carry_side_t){.at = from, .count = (int64_t)bytes},
-                    &(sw_carry_side_t){.at = to, .count = (int64_t)bytes},
-                    bytes);
+    return plain;
 }
 
 /* Runs --------------------------------------------------------------------- */

@@ -81,6 +81,9 @@ TROUBLES = {
     "later no launches": {"STANDIN_REFUSE": "cuLaunchKernel:40"},
     "no openings": {"STANDIN_REFUSE": "cuIpcOpenMemHandle"},
     "some openings": {"STANDIN_REFUSE": "cuIpcOpenMemHandle:=3"},
+    "single ones": {"STANDIN_REFUSE": "cuMemcpyDtoHAsync:=20,"
+                    "cuMemcpyHtoDAsync:=31,cuStreamQuery:=200,"
+                    "cuLaunchKernel:=9,cuCtxPushCurrent:=50"},
     "no handles": {"STANDIN_REFUSE": "cuIpcGetMemHandle:2"},
     "slow": {"STANDIN_DELAY": "200"},
     "addresses come again": {"STANDIN_REUSE": "1"},
