@@ -90,6 +90,11 @@ TROUBLES = {
 }
 
 
+# Its MPI_Reduce_local, by which random_collectives finds what can be reduced.
+no_reduce_local = pytest.mark.unable(
+    "debian-mpich", why="MPICH 4.0.2 ends in MPI_Reduce_local, alone too")
+
+
 def random_calls(host, driver, gpu, n, seed, calls, *options, env=None):
     done = well(run(host, n, "random_collectives", seed, calls, "--meet",
                     "--device", driver, *options, env={**gpu, **(env or {})},
@@ -99,6 +104,7 @@ def random_calls(host, driver, gpu, n, seed, calls, *options, env=None):
     return int(words[1].rstrip(",")), int(words[3])
 
 
+@no_reduce_local
 @pytest.mark.parametrize("n, form", [(2, "blocking"), (3, "blocking"),
                                      (2, "mixed"), (3, "mixed")])
 def test_random_collectives_with_a_device(host, driver, gpu, n, form):
@@ -114,6 +120,7 @@ def test_neighbours_with_a_device(host, driver, gpu):
     well(run(host, 3, "gpu_neighbours", driver, 8, env=gpu))
 
 
+@no_reduce_local
 @pytest.mark.parametrize("n", [2, 3])
 def test_large_blocks_go_from_device_to_device(host, driver, gpu, n):
     _, openings = random_calls(host, driver, gpu, n, 70 + n,
@@ -122,6 +129,7 @@ def test_large_blocks_go_from_device_to_device(host, driver, gpu, n):
     assert openings
 
 
+@no_reduce_local
 @pytest.mark.parametrize("trouble", TROUBLES)
 def test_trouble_with_the_driver_costs_no_bytes(host, driver, gpu, trouble):
     random_calls(host, driver, gpu, 2, 80, 150, "--large", "--max", 400000,
