@@ -10,7 +10,7 @@ import tempfile
 from straightway import capture, native
 from straightway.bench import runs, tuned
 from straightway.errors import UserError
-from straightway.machine import checks, hardware, hosts, nodes
+from straightway.machine import checks, gpus, hardware, hosts, nodes
 from straightway.ranges import ranges
 from straightway.reporters import (doctor_terminal, output, report_json,
                                    settings_terminal)
@@ -56,8 +56,8 @@ class Doctor:
             return settings(options)
         found = hosts.find(options.mpi)
         probe = native.probe()
-        every = [*checks.every(found, probe), *tuned.checks(found, probe),
-                 *nodes.checks(found)]
+        every = [*checks.every(found, probe), *gpus.checks(found),
+                 *tuned.checks(found, probe), *nodes.checks(found)]
         job = None
         if options.ranks is not None:
             job = _job(options)

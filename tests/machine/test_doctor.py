@@ -3,7 +3,9 @@
 import dataclasses
 import io
 import json
+import os
 import re
+import subprocess
 
 import pytest
 from harness import patience, schemas
@@ -37,6 +39,31 @@ def test_every_service_is_reported():
         assert name in checks
         assert checks[name]["status"] in ("ok", "note", "degraded", "missing")
         assert checks[name]["finding"]
+
+
+def test_gpus_are_one_line():
+    _, checks = report(STRAIGHTWAY_GPU="on")
+    finding = checks["GPUs"]["finding"]
+    assert "driver" in finding and "--gpu is on" in finding
+    assert "CUDA-aware" in finding and "kernels" in finding
+    assert "--gpu is off" in report(STRAIGHTWAY_GPU="")[1]["GPUs"]["finding"]
+
+
+def test_a_driver_without_kernels_is_degraded(tmp_path):
+    source = tmp_path / "cuda.c"
+    source.write_text("int cuInit(unsigned f) { return 0; }\n"
+                      "int cuDeviceGetCount(int *n) { *n = 2; return 0; }\n")
+    subprocess.run([os.environ.get("CC", "cc"), "-shared", "-fPIC", "-o",
+                    tmp_path / "libcuda.so.1", source], check=True)
+    changes = {"LD_LIBRARY_PATH": tmp_path, "STRAIGHTWAY_GPU": "on"}
+    _, checks = report(STRAIGHTWAY_GPU_KERNELS=tmp_path, **changes)
+    assert checks["GPUs"]["status"] == "degraded"
+    assert "CUDA's driver, 2 devices" in checks["GPUs"]["finding"]
+    assert "no kernels" in checks["GPUs"]["finding"]
+    (tmp_path / "move.ptx").write_text(".version 7.0\n")
+    _, checks = report(STRAIGHTWAY_GPU_KERNELS=tmp_path, **changes)
+    assert checks["GPUs"]["status"] == "ok"
+    assert "kernels from PTX" in checks["GPUs"]["finding"]
 
 
 def test_what_is_degraded_has_its_price_and_its_remedy():

@@ -87,7 +87,7 @@ static void describe(sw_buffer_t *b, const void *user, int64_t count,
                        .bytes = (size_t)count * type->size};
     bool away = count && sw_out_of_reach(user, type);
     if (sw_unlikely(away))
-        sw_reach_note(comm);
+        sw_reach_note(comm, !type->dense);
     if (type->dense && !away)
         b->data = sw_data_plain(user);
     else if (type->layout && !away)

@@ -86,8 +86,11 @@ typedef struct sw_comm {
     sw_tally_t pairs;    /* partitioned messages: see comm_pair.h */
     uint64_t name;       /* drawn when the members met; 0: not yet */
     /* See reach.h. */
-    _Atomic bool device; /* a buffer of ours was a device's */
-    uint64_t review;     /* the step of the next question */
+    _Atomic int device; /* SW_MET_*: a buffer of ours was a device's */
+    uint64_t review;    /* the step of the next question */
+    /* Of coll/direct.h. All members have the same. */
+    bool direct;                /* they try it */
+    uint16_t pause, pause_next; /* ... not for so many calls */
     /* Of coll/trials.h: calls until it has trials, and these. */
     uint64_t guarded;
     struct sw_trials *trials;

@@ -1,6 +1,7 @@
 /* host.c - filling the table of host procedures; see host.h. */
 #include "host.h"
 
+#include "aware.h"
 #include "failure.h"
 
 sw_host_t host;
@@ -21,6 +22,7 @@ const char *sw_host_bind(void *(*find)(const char *symbol))
 #include "host.inc"
 #undef SW_HOST_PROC
     sw_failure_bind(find);
+    sw_aware_bind(find);
     return complete() ? NULL
                       : "it lacks procedures that every MPI 2.2 library has";
 }

@@ -3,8 +3,11 @@
  */
 #include "reach.h"
 
+#include "aware.h"
 #include "buffer.h"
+#include "detour.h"
 #include "device/carry.h"
+#include "device/cuda.h"
 #include "node/base/settings.h"
 #include "patience.h"
 
@@ -66,6 +69,33 @@ static void message(const void *from, int64_t count, MPI_Datatype type,
     pthread_mutex_unlock(&one);
 }
 
+/* Each of the two finds its own way. */
+static void copy_packed(const void *from, void *to, int64_t count,
+                        const sw_datatype_t *type, MPI_Comm comm)
+{
+    char *data = sw_temporary((size_t)count * type->size);
+    sw_pack(from, count, type, data, comm);
+    sw_unpack(data, to, count, type, comm);
+    sw_temporary_free(data);
+}
+
+/* Is there a way but the host's? (Not for elements at absolute addresses whose
+ * datatype the host alone understands.) */
+static bool lacks(const void *user, const sw_datatype_t *type)
+{
+    return sw_aware_lacks() && (user || type->dense || type->layout);
+}
+
+/* A host that knows no devices will not survive what remains. */
+static bool detoured(bool done)
+{
+    static _Atomic bool said;
+    if (!done)
+        sw_say_once(&said, "--gpu: CUDA's driver refuses to copy a buffer, and "
+                           "this MPI knows no GPUs");
+    return done;
+}
+
 void sw_reach_copy(const void *from, void *to, int64_t count,
                    const sw_datatype_t *type, MPI_Comm comm)
 {
@@ -73,6 +103,10 @@ void sw_reach_copy(const void *from, void *to, int64_t count,
     if (ours(from, count, type, &source) && ours(to, count, type, &target) &&
         sw_carry(&source, &target, (size_t)count * type->size))
         return;
+    if (sw_aware_lacks()) {
+        copy_packed(from, to, count, type, comm);
+        return;
+    }
     int64_t group = group_of(type);
     for (int64_t i = 0; i < count; i += group) {
         int64_t n = count - i < group ? count - i : group;
@@ -87,6 +121,9 @@ void sw_reach_pack(const void *user, int64_t count, const sw_datatype_t *type,
     sw_carry_side_t source, target = packed(data, (size_t)count * type->size);
     if (ours(user, count, type, &source) &&
         sw_carry(&source, &target, (size_t)count * type->size))
+        return;
+    if (lacks(user, type) &&
+        detoured(sw_detour_pack(user, count, type, data, comm)))
         return;
     int64_t group = group_of(type);
     for (int64_t i = 0; i < count; i += group) {
@@ -103,6 +140,9 @@ void sw_reach_unpack(const char *data, void *user, int64_t count,
     sw_carry_side_t source = packed(data, (size_t)count * type->size), target;
     if (ours(user, count, type, &target) &&
         sw_carry(&source, &target, (size_t)count * type->size))
+        return;
+    if (lacks(user, type) &&
+        detoured(sw_detour_unpack(data, user, count, type, comm)))
         return;
     int64_t group = group_of(type);
     for (int64_t i = 0; i < count; i += group) {
@@ -154,7 +194,7 @@ void sw_operands_slow(sw_operands_t *o, int64_t ins)
         o->out = o->out_copy;
     }
     if (o->in_copy || o->out_copy)
-        sw_reach_note(o->comm);
+        sw_reach_note(o->comm, !o->type->dense);
 }
 
 void sw_operands_end_slow(sw_operands_t *o, bool written)
@@ -169,11 +209,21 @@ void sw_operands_end_slow(sw_operands_t *o, bool written)
 
 /* Leaving a communicator to the host ------------------------------------- */
 
-void sw_reach_note(MPI_Comm comm)
+void sw_reach_note(MPI_Comm comm, bool gaps)
 {
     sw_comm_t *c = sw_comm_state(comm);
     if (c)
-        c->device = true;
+        atomic_fetch_or_explicit(
+            &c->device, gaps ? SW_MET_DEVICE | SW_MET_GAPS : SW_MET_DEVICE,
+            memory_order_relaxed);
+}
+
+int32_t sw_reach_answer(const sw_comm_t *c)
+{
+    int met = atomic_load_explicit(&c->device, memory_order_relaxed);
+    bool stays = sw_cuda_usable() && (met & SW_MET_GAPS || sw_aware_lacks());
+    return (met ? SW_ANSWER_MET : SW_ANSWER_NONE) +
+           (stays ? SW_ANSWER_STAYS : SW_ANSWER_NONE);
 }
 
 /* All members are at the same step here, even where calls of some have failed:
@@ -185,10 +235,15 @@ void sw_reach_review(sw_comm_t *c)
     if (c->sequence->step < c->review)
         return;
     int32_t any = 0;
-    int status = sw_coll_most(c->sequence, c->device, &any);
+    int status = sw_coll_most(c->sequence, sw_reach_answer(c), &any);
     c->review = c->sequence->step * SW_REVIEW_LATER;
-    if (status != SW_OK || !any)
+    if (status != SW_OK || any == SW_ANSWER_NONE || any == SW_ANSWER_STAYS)
         return;
+    if (any == SW_ANSWER_BOTH) {
+        c->review = UINT64_MAX;
+        c->direct = true;
+        return;
+    }
     /* All have come here, so no other member reads anything of a member's any
      * more but the answer itself, which lies in the block. */
     sw_sequence_close(c->sequence);

@@ -20,6 +20,11 @@
  * after some collectives and then less and less often. If so, the host serves
  * the communicator's collectives from there on. The question is a collective of
  * ours at a step that all members number alike.
+ *
+ * With --gpu a member may answer that the communicator has to stay ours: its
+ * host knows no devices (aware.h), or its data have had gaps, which kernels
+ * move faster than any host. Then it stays, for all members, and large blocks
+ * go straight from device to device (coll/direct.h).
  */
 #ifndef SW_MPI_BASE_REACH_H
 #define SW_MPI_BASE_REACH_H
@@ -49,11 +54,18 @@ void sw_reach_unpack(const char *data, void *user, int64_t count,
 #define SW_REVIEW_FIRST 16
 #define SW_REVIEW_LATER 8
 
-/* A collective on `comm` has needed a copy. */
-void sw_reach_note(MPI_Comm comm);
+/* A collective on `comm` has needed a copy of data with gaps, or without. */
+enum { SW_MET_DEVICE = 1, SW_MET_GAPS = 2 };
+void sw_reach_note(MPI_Comm comm, bool gaps);
 
-/* Ask the members whether any has needed a copy, if it is time (c->review). If
- * so, the communicator is the host's from here on. Collective. */
+/* What this member says at a review, and what the largest of the answers is:
+ * that it has needed no copy, and the communicator may go; that it has needed
+ * one, and the communicator may go; that it has to stay; both. */
+enum { SW_ANSWER_NONE, SW_ANSWER_MET, SW_ANSWER_STAYS, SW_ANSWER_BOTH };
+int32_t sw_reach_answer(const sw_comm_t *c);
+
+/* Ask the members, if it is time (c->review). The communicator may be the
+ * host's from here on. Collective. */
 void sw_reach_review(sw_comm_t *c);
 
 /* What a reduction reads and writes: the program's own, or copies, which are

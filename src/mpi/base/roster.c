@@ -3,6 +3,7 @@
  */
 #include "roster.h"
 
+#include "aware.h"
 #include "guard.h"
 #include "link.h"
 #include "patience.h"
@@ -155,7 +156,7 @@ static void fill_hello(sw_hello_t *to)
     to->drawn = sw_os_unique();
     to->board = sw_roster_board ? sw_roster_board() : 0;
     if (sw_settings.enable)
-        to->tuned = sw_tuned_start(sw_roster.places);
+        to->tuned = sw_tuned_start(sw_roster.places) ^ sw_aware_lacks();
     if (sw_roster_self(&to->self) && sw_settings.enable && sw_roster.places > 1)
         sw_link_offer(to);
 }

@@ -3,6 +3,7 @@
  */
 #include "tuned.h"
 
+#include "aware.h"
 #include "ways_file.h"
 #include "node/base/settings.h"
 
@@ -48,7 +49,7 @@ void sw_tuned_agree(bool alike, bool speaks)
 
 const sw_ways_entry_t *sw_tuned_find(int members)
 {
-    return agreed && sw_settings.tuned
+    return agreed && sw_settings.tuned && !sw_aware_lacks()
                ? sw_ways_find_near(sw_ways_near(), members)
                : NULL;
 }

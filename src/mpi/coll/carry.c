@@ -8,7 +8,9 @@
  */
 #include "call.h"
 
+#include "alone.h"
 #include "counted.h"
+#include "direct.h"
 #include "moving.h"
 #include "trials.h"
 #include "mpi/base/progress.h"
@@ -114,8 +116,11 @@ static bool move(sw_coll_call_t *k)
     sw_comm_t *c = k->c;
     sw_moving_t v;
     sw_coll_move_t m;
+    int direct;
     if (!ready(k, NULL))
         return false;
+    if (sw_unlikely(c->direct) && c->sequence && sw_direct_move(k, &direct))
+        return finish(k, direct);
     v.room = (sw_scratch_t){.at = NULL};
     sw_moving_begin(&v, k, k->comm, &m);
     int status = c->sequence ? move_in_sequence(c->sequence, &m)
@@ -155,9 +160,11 @@ static int verdict(const sw_coll_call_t *k)
 
 bool sw_call_carry_out(sw_coll_call_t *k, bool right, int *rc)
 {
+    bool alone = sw_alone_serves(k->c, k->id);
     bool ours = sw_likely(right) && !sw_call_tuned_away(k) &&
                 !sw_trials_host(k) &&
-                (k->id == SW_COLL_BARRIER       ? arrive(k)
+                (alone                          ? sw_alone_carry_out(k)
+                 : k->id == SW_COLL_BARRIER     ? arrive(k)
                  : sw_collective_reduces(k->id) ? fold(k)
                  : sw_collective_is_near(k->id) ? meet(k)
                                                 : move(k));

@@ -67,6 +67,37 @@ static inline bool sw_half_is_list(const sw_half_t *p)
     return p->form >= SW_HALF_LISTED;
 }
 
+/* A block of either form. */
+typedef struct {
+    const char *at; /* of element 0 */
+    int64_t count;
+    const sw_datatype_t *type;
+    uint64_t bytes;
+} sw_half_block_t;
+
+static inline sw_half_block_t sw_half_block(const sw_half_t *p, int i)
+{
+    sw_half_block_t x;
+    bool list = sw_half_is_list(p), each = p->form == SW_HALF_EACH;
+    int64_t place = list ? sw_vector_displ(p->displs, i) : i * p->count;
+    x.type = each ? p->types[i] : p->type;
+    x.count = list ? sw_counts_at(p->counts, i) : p->count;
+    x.bytes = (uint64_t)x.count * x.type->size;
+    x.at = (const char *)((intptr_t)p->buffer +
+                          place * (each ? 1 : x.type->extent));
+    return x;
+}
+
+/* Copy a block to another of as many bytes, by way of memory of ours. */
+static inline void sw_half_block_copy(const sw_half_block_t *from,
+                                      const sw_half_block_t *to, MPI_Comm comm)
+{
+    char *data = sw_temporary(from->bytes);
+    sw_pack(from->at, from->count, from->type, data, comm);
+    sw_unpack(data, (void *)(uintptr_t)to->at, to->count, to->type, comm);
+    sw_temporary_free(data);
+}
+
 /* The n blocks of a list. */
 static inline sw_vbuffer_t sw_half_blocks(const sw_half_t *p, int n,
                                           MPI_Comm comm)

@@ -3,6 +3,7 @@
  */
 #include "trials.h"
 
+#include "mpi/base/aware.h"
 #include "mpi/base/reach.h"
 #include "node/os/os.h"
 
@@ -36,7 +37,8 @@ static bool all_agree(sw_comm_t *c, bool yes)
 static struct sw_trials *make(sw_comm_t *c)
 {
     struct sw_trials *made = calloc(1, sizeof *made);
-    bool device = sw_device_possible() && sw_device_present();
+    bool device = sw_aware_lacks() ||
+                  (sw_device_possible() && sw_device_present());
     if (all_agree(c, made && !device))
         return made;
     free(made);

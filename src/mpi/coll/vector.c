@@ -90,7 +90,7 @@ static bool away(const sw_vbuffer_t *b)
     for (int i = 0; sw_device_possible() && i < b->n; i++)
         if (sw_counts_at(b->counts, i) &&
             sw_out_of_reach(block_of(b, i), type_of(b, i))) {
-            sw_reach_note(b->comm);
+            sw_reach_note(b->comm, !type_of(b, i)->dense);
             return true;
         }
     return false;

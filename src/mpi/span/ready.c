@@ -17,7 +17,8 @@ static void review(sw_comm_t *c)
     c->review = c->review ? c->span->calls * SW_REVIEW_LATER : SW_REVIEW_FIRST;
     if (c->span->calls < SW_REVIEW_FIRST)
         return;
-    if (sw_span_most(c->span, c->device, &any) == SW_OK && any) {
+    if (sw_span_most(c->span, sw_reach_answer(c), &any) == SW_OK &&
+        any == SW_ANSWER_MET) {
         c->over = true;
         c->reason = SW_REASON_DEVICE;
     }

@@ -17,7 +17,7 @@ sw_settings_t sw_settings = {
 
 static void say(const char *format, va_list args)
 {
-    char line[1024];
+    char line[960];
     int n = snprintf(line, sizeof line, "straightway: ");
     int m = vsnprintf(line + n, sizeof line - (size_t)n - 1, format, args);
     if (m > 0)

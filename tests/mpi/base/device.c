@@ -502,6 +502,22 @@ static void leaving(void)
     }
 }
 
+/* Two elements with gaps between their bytes. */
+static void with_gaps(void)
+{
+    buffer_t in = buffer(1, world_rank == 1);
+    for (int i = 0; i < 300; i++) {
+        int *at = (int *)in.own, root = i % 2;
+        for (int j = 0; j < 6; j++)
+            at[j] = world_rank == root ? 10 * i + j : -1;
+        MPI_Bcast(in.mpi, 2, gaps, root, MPI_COMM_WORLD);
+        device_close();
+        for (int j = 0; j < 6; j++)
+            CHECK(at[j] == (world_rank == root || j % 3 < 2 ? 10 * i + j : -1),
+                  "call %d: %d is %d", i, j, at[j]);
+    }
+}
+
 int main(int argc, char **argv)
 {
     int provided;
@@ -530,6 +546,8 @@ int main(int argc, char **argv)
         collectives();
     } else if (!strcmp(argv[2], "leaving")) {
         leaving();
+    } else if (!strcmp(argv[2], "gaps")) {
+        with_gaps();
     } else {
         messages();
         truncated();

@@ -72,6 +72,35 @@ static void sums(void)
               "sum %d is %f", i, out[i]);
 }
 
+/* A member alone. */
+static void alone(MPI_Datatype type)
+{
+    int zero = 0, one = 1;
+    fill_from(seen[0], ROOM, key2(9, (uint64_t)world_rank));
+    for (int how = 0; how < 4; how++) {
+        fill_from(seen[1], ROOM, 1);
+        if (how == 0)
+            MPI_Allgather(device[0], 1, type, device[1], 1, type,
+                          MPI_COMM_SELF);
+        else if (how == 1)
+            MPI_Alltoallv(device[0], &one, &zero, type, device[1], &one, &zero,
+                          type, MPI_COMM_SELF);
+        else if (how == 2)
+            MPI_Scatter(device[0], 1, type, device[1], 1, type, 0,
+                        MPI_COMM_SELF);
+        else
+            MPI_Gatherv(device[0], 1, type, device[1], &one, &zero, type, 0,
+                        MPI_COMM_SELF);
+        compare(seen[1], world_rank, 9, 1, type, "alone");
+    }
+    MPI_Bcast(device[0], 1, type, 0, MPI_COMM_SELF);
+    MPI_Allgather(MPI_IN_PLACE, 1, type, device[0], 1, type, MPI_COMM_SELF);
+    MPI_Allreduce(device[0], device[1], N, MPI_INT, MPI_MAX, MPI_COMM_SELF);
+    MPI_Allreduce(MPI_IN_PLACE, device[1], N, MPI_INT, MPI_MAX, MPI_COMM_SELF);
+    MPI_Exscan(device[0], device[0], 0, MPI_INT, MPI_MAX, MPI_COMM_SELF);
+    CHECK(!memcmp(seen[0], seen[1], N * sizeof(int)), "a sum of one");
+}
+
 int main(int argc, char **argv)
 {
     static int length[N], at[N];
@@ -105,6 +134,8 @@ int main(int argc, char **argv)
         one_type(N, MPI_DOUBLE, round);
     }
     sums();
+    alone(vector);
+    alone(list);
     MPI_Type_free(&vector);
     MPI_Type_free(&list);
     CHECK(device_count("cuLaunchKernel") > 10, "no launches");

@@ -5,6 +5,7 @@
  *   random_collectives SEED CALLS [--log PREFIX] [--max BYTES] [--trace]
  *                      [--only NAME] [--plain] [--from INDEX] [--large]
  *                      [--form blocking|immediate|persistent|mixed] [--meet]
+ *                      [--device DRIVER]
  *
  * All members draw the same call from (SEED, index): which collective, on which
  * communicator, root, element, operation, how many of them. Each member draws
@@ -25,9 +26,13 @@
  * --max, and blocks of it. --form draws nonblocking or persistent calls, of
  * which several are under way at a time; each rank completes them in an order
  * and by means of its own. --meet has a barrier on each new communicator: until
- * its first blocking collective the host serves many.
+ * its first blocking collective the host serves many. --device puts some of the
+ * buffers into memory of a device that the stand-in DRIVER has; of reductions
+ * those whose elements have kernels, and none of a member that is alone. No
+ * host may touch it.
  */
 #include "mpi/random/random_comms.h"
+#include "mpi/random/random_device.h"
 #include "mpi/random/random_elements.h"
 #include "mpi/random/random_layouts.h"
 #include "mpi/random/random_memory.h"
@@ -157,7 +162,8 @@ typedef struct {
     char *image;
     size_t size; /* of the image */
     place_t place;
-    void *user; /* the argument */
+    device_t *device; /* where the memory is, or NULL */
+    void *user;       /* the argument */
 } side_t;
 
 static side_t *out, *in; /* of the call at hand */
@@ -192,6 +198,7 @@ static void side_clear(side_t *s)
     s->n = s->layouts = 0;
     s->lo = s->hi = 0;
     s->user = NULL;
+    s->device = NULL;
 }
 
 static void side_add(side_t *s, layout_t *l, ptrdiff_t at, size_t k)
@@ -325,7 +332,15 @@ static void side_place(side_t *s, int role, bool read_only)
     if (!plain && rng_one_in(&now->own, 3))
         shift = rng_below(&now->own, 16) *
                 (now->op >= 0 ? now->element->align : 1);
-    if (plain || now->form != BLOCKING) { /* rooms hold one at a time */
+    bool served = now->op < 0 || now->element < &elements[4];
+    s->device = NULL;
+    if (device_driver && now->size > 1 && served && !rng_one_in(&now->own, 3))
+        s->device = device_take(s->size + shift);
+    if (s->device) {
+        s->place = (place_t){.p = s->device->seen + shift,
+                             .n = s->size + shift};
+        memcpy(s->place.p, s->image, s->size);
+    } else if (plain || now->form != BLOCKING) { /* rooms hold one at a time */
         s->place = (place_t){.n = s->size + shift, .place = HEAP};
         s->place.base = malloc(s->size + shift);
         s->place.p = (char *)s->place.base + shift;
@@ -334,7 +349,7 @@ static void side_place(side_t *s, int role, bool read_only)
         s->place = place_take(&now->own, role, read_only, s->image, s->size,
                               shift);
     }
-    s->user = s->place.p + GUARD - s->lo;
+    s->user = (s->device ? s->device->at + shift : s->place.p) + GUARD - s->lo;
     if (s->lo == s->hi && rng_one_in(&now->own, 4))
         s->user = NULL; /* nothing there, no address */
 }
@@ -349,7 +364,9 @@ static void side_large(side_t *s)
 
 static void side_give(side_t *s)
 {
-    if (plain || now->form != BLOCKING)
+    if (s->device)
+        s->device->taken = false;
+    else if (plain || now->form != BLOCKING)
         free(s->place.base);
     else
         place_give(&s->place);
@@ -1215,6 +1232,8 @@ int main(int argc, char **argv)
                 if (!strcmp(form_names[form], argv[i]))
                     break;
             CHECK(form >= 0, "no form called %s", argv[i]);
+        } else if (!strcmp(argv[i], "--device") && i + 1 < argc) {
+            device_load(argv[++i]);
         } else if (!strcmp(argv[i], "--trace")) {
             trace = true;
         } else if (!strcmp(argv[i], "--plain")) {
@@ -1267,6 +1286,8 @@ int main(int argc, char **argv)
     }
     land_all();
     pending_finish();
+    if (device_driver)
+        device_report();
     slots_end();
     elements_free();
     if (log_file)
