@@ -34,7 +34,7 @@ choose() {
     return 1
 }
 
-# build_and_run NAME COMPILER SANITIZER WAY
+# build_and_run NAME COMPILER SANITIZER WAY [OPTION]
 build_and_run() {
     folder=$work/$1
     if [ ! -e $folder/Makefile ]; then
@@ -43,7 +43,8 @@ build_and_run() {
     {
         cmake -S . -B $folder -G 'Unix Makefiles' -DCMAKE_C_COMPILER="$2" \
             -DSTRAIGHTWAY_TESTS=ON -DSTRAIGHTWAY_ROOMS_ONLY=ON \
-            -DSTRAIGHTWAY_SANITIZE="$3" -DPython3_EXECUTABLE="$py" &&
+            -DSTRAIGHTWAY_SANITIZE="$3" -DPython3_EXECUTABLE="$py" \
+            -DSTRAIGHTWAY_REST="${5:-OFF}" &&
             make -C $folder -j "$jobs"
     } >$folder.log 2>&1 || {
         tail -n 40 $folder.log
@@ -65,7 +66,10 @@ build_and_run() {
     fi
 }
 
-build_and_run plain "${CC:-cc}" "" ""
+# A short run tests plainly what differs beside the address sanitizer.
+rest=OFF
+[ -n "$STRAIGHTWAY_DEEP" ] || ! choose address,undefined >/dev/null || rest=ON
+build_and_run plain "${CC:-cc}" "" "" $rest
 
 for sanitizer in address,undefined thread; do
     name=$(echo $sanitizer | tr , -)

@@ -123,6 +123,8 @@ void sw_pair_copy(const sw_nest_t *from, const char *source,
                   const sw_nest_t *to, char *target, uint64_t begin,
                   uint64_t end)
 {
+    if (begin >= end) /* the counts may be zero */
+        return;
     cursor_t s = seek(from, (char *)(uintptr_t)source, begin);
     cursor_t t = seek(to, target, begin);
     for (uint64_t left = end - begin; left;) {

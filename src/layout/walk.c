@@ -176,8 +176,6 @@ void sw_layout_transfer(const sw_layout_t *from, const void *source,
                         void *target, int64_t target_count, uint64_t begin,
                         uint64_t end)
 {
-    if (begin >= end)
-        return;
     sw_layout_node_t out = elements(from, source_count);
     sw_layout_node_t in = elements(to, target_count);
     transfer((here_t){from, &out, (char *)((intptr_t)source + from->at)},

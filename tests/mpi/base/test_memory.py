@@ -67,8 +67,10 @@ def test_a_core_dump_holds_what_is_used_and_no_more(host, tmp_path):
     if resource.getrlimit(resource.RLIMIT_CORE)[1] == 0:
         pytest.skip("core dumps are forbidden here (ulimit -H -c)")
     # Bounded, so that a dump of all of it does not fill the machine.
-    done = run(host, 2, "core", tmp_path, env={
-        "STRAIGHTWAY_POOL_SIZE": "256m", "STRAIGHTWAY_ARENA_SIZE": "1g"})
+    program = host.compile(source("core.c"), "-g", "-lm", "-lpthread", "-ldl")
+    done = host.run(2, [program, tmp_path], env={
+        "STRAIGHTWAY_STATS": "1", "STRAIGHTWAY_POOL_SIZE": "256m",
+        "STRAIGHTWAY_ARENA_SIZE": "1g"})
     assert done.returncode
     core, = tmp_path.iterdir()
     sums = dumped(core)
@@ -84,7 +86,7 @@ def test_a_core_dump_holds_what_is_used_and_no_more(host, tmp_path):
     shown = patience.run(
         ["gdb", "-batch", "-nx", "-ex", "bt", "-ex", "print core_globals",
          "-ex", "print core_block[1000]", "-ex", "print core_block[2097151]",
-         host.compile(source("core.c"), "-lm", "-lpthread", "-ldl"), core],
+         program, core],
         text=True, capture_output=True, timeout=120).stdout
     assert re.search(r"crash_here .*\n(.*\n)*?#\d+ +\S+ in main ", shown), shown
     assert "globals are there" in shown, shown
