@@ -9,7 +9,6 @@
 #include "pack.h"
 
 #include "buffer.h"
-#include "device/carry.h"
 #include "node/base/settings.h"
 #include "node/control.h"
 #include "datatype.h"
@@ -64,25 +63,11 @@ static bool is_devices(const void *user, const sw_datatype_t *d,
     return sw_out_of_reach(user, d) || sw_device_holds(data);
 }
 
-/* Elements, for the device. */
-static sw_carry_side_t side_of(const void *user, int64_t count,
-                               const sw_datatype_t *d, int64_t bytes)
-{
-    return (sw_carry_side_t){d->dense ? NULL : d->layout, user,
-                             d->dense ? bytes : count, 0};
-}
-
-static sw_carry_side_t packed(const void *data, int64_t bytes)
-{
-    return (sw_carry_side_t){NULL, data, bytes, 0};
-}
-
 /* Does a device pack what one holds? False: the host does. */
-static bool carry(const sw_datatype_t *d, const sw_carry_side_t *from,
+static bool carry(bool known, const sw_carry_side_t *from,
                   const sw_carry_side_t *to, int64_t bytes)
 {
-    return sw_settings.gpu && (d->dense || d->layout) &&
-           sw_carry(from, to, (uint64_t)bytes);
+    return sw_settings.gpu && known && sw_carry(from, to, (uint64_t)bytes);
 }
 
 bool sw_pack_into(const void *inbuf, int64_t incount, MPI_Datatype datatype,
@@ -96,12 +81,12 @@ bool sw_pack_into(const void *inbuf, int64_t incount, MPI_Datatype datatype,
         return false;
     char *to = (char *)outbuf + *position;
     if (sw_unlikely(is_devices(inbuf, d, to))) {
-        const sw_carry_side_t in = side_of(inbuf, incount, d, bytes),
-                              out = packed(to, bytes);
-        if (!carry(d, &in, &out, bytes))
+        sw_carry_side_t in, out = sw_reach_packed(to, (size_t)bytes);
+        if (!carry(sw_reach_side(inbuf, incount, d, &in), &in, &out, bytes))
             return false;
-    } else
+    } else {
         sw_pack(inbuf, incount, d, to, comm);
+    }
     *position += bytes;
     return true;
 }
@@ -117,12 +102,12 @@ bool sw_pack_from(const void *inbuf, int64_t insize, int64_t *position,
         return false;
     const char *from = (const char *)inbuf + *position;
     if (sw_unlikely(is_devices(outbuf, d, from))) {
-        const sw_carry_side_t in = packed(from, bytes),
-                              out = side_of(outbuf, outcount, d, bytes);
-        if (!carry(d, &in, &out, bytes))
+        sw_carry_side_t in = sw_reach_packed(from, (size_t)bytes), out;
+        if (!carry(sw_reach_side(outbuf, outcount, d, &out), &in, &out, bytes))
             return false;
-    } else
+    } else {
         sw_unpack(from, outbuf, outcount, d, comm);
+    }
     *position += bytes;
     return true;
 }

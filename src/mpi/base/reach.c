@@ -6,7 +6,6 @@
 #include "aware.h"
 #include "buffer.h"
 #include "detour.h"
-#include "device/carry.h"
 #include "device/cuda.h"
 #include "node/base/settings.h"
 #include "patience.h"
@@ -30,20 +29,11 @@ bool sw_out_of_reach_slow(const void *user, const sw_datatype_t *type)
 
 /* Copies --------------------------------------------------------------- */
 
-/* Elements, for our own kernels; false: we do not know where their bytes are.
- * Dense ones are bytes. */
+/* Elements, for our own kernels. */
 static bool ours(const void *user, int64_t count, const sw_datatype_t *type,
                  sw_carry_side_t *to)
 {
-    bool known = sw_settings.gpu && (type->dense || type->layout);
-    int64_t n = type->dense ? count * (int64_t)type->size : count;
-    *to = (sw_carry_side_t){type->dense ? NULL : type->layout, user, n, 0};
-    return known;
-}
-
-static sw_carry_side_t packed(const char *data, size_t bytes)
-{
-    return (sw_carry_side_t){.at = data, .count = (int64_t)bytes};
+    return sw_settings.gpu && sw_reach_side(user, count, type, to);
 }
 
 /* Elements of one message, so that its bytes are an int. */
@@ -118,7 +108,8 @@ void sw_reach_copy(const void *from, void *to, int64_t count,
 void sw_reach_pack(const void *user, int64_t count, const sw_datatype_t *type,
                    char *data, MPI_Comm comm)
 {
-    sw_carry_side_t source, target = packed(data, (size_t)count * type->size);
+    sw_carry_side_t source,
+        target = sw_reach_packed(data, (size_t)count * type->size);
     if (ours(user, count, type, &source) &&
         sw_carry(&source, &target, (size_t)count * type->size))
         return;
@@ -137,7 +128,8 @@ void sw_reach_pack(const void *user, int64_t count, const sw_datatype_t *type,
 void sw_reach_unpack(const char *data, void *user, int64_t count,
                      const sw_datatype_t *type, MPI_Comm comm)
 {
-    sw_carry_side_t source = packed(data, (size_t)count * type->size), target;
+    sw_carry_side_t source = sw_reach_packed(data, (size_t)count * type->size),
+                    target;
     if (ours(user, count, type, &target) &&
         sw_carry(&source, &target, (size_t)count * type->size))
         return;

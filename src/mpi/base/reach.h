@@ -31,6 +31,7 @@
 
 #include "comm.h"
 #include "datatype.h"
+#include "device/carry.h"
 #include "device/memory.h"
 
 bool sw_out_of_reach_slow(const void *user, const sw_datatype_t *type);
@@ -39,6 +40,22 @@ bool sw_out_of_reach_slow(const void *user, const sw_datatype_t *type);
 static inline bool sw_out_of_reach(const void *user, const sw_datatype_t *type)
 {
     return sw_device_possible() && sw_out_of_reach_slow(user, type);
+}
+
+/* Elements as the engine takes them: dense ones are bytes. False: the host
+ * alone knows where their bytes are. */
+static inline bool sw_reach_side(const void *user, int64_t count,
+                                 const sw_datatype_t *type, sw_carry_side_t *to)
+{
+    int64_t n = type->dense ? count * (int64_t)type->size : count;
+    *to = (sw_carry_side_t){type->dense ? NULL : type->layout, user, n, 0};
+    return type->dense || type->layout;
+}
+
+/* So many bytes of packed data. */
+static inline sw_carry_side_t sw_reach_packed(const void *data, size_t bytes)
+{
+    return (sw_carry_side_t){.at = data, .count = (int64_t)bytes};
 }
 
 /* Let the host copy `count` elements between the two kinds of memory. */

@@ -3,8 +3,8 @@
  */
 #include "direct.h"
 
+#include "mpi/base/reach.h"
 #include "mpi/base/roster.h"
-#include "device/carry.h"
 #include "device/ipc.h"
 #include "node/temporary.h"
 
@@ -33,18 +33,6 @@ typedef struct {
     uint64_t bytes;
 } block_t;
 
-static bool deals(sw_collective_t id)
-{
-    return id == SW_COLL_SCATTER || id == SW_COLL_SCATTERV ||
-           (id >= SW_COLL_ALLTOALL && id <= SW_COLL_ALLTOALLW);
-}
-
-static bool collects(sw_collective_t id)
-{
-    return id != SW_COLL_BCAST && id != SW_COLL_SCATTER &&
-           id != SW_COLL_SCATTERV;
-}
-
 /* The root alone receives. */
 static bool gathers(sw_collective_t id)
 {
@@ -54,16 +42,12 @@ static bool gathers(sw_collective_t id)
 /* Blocks that a member tells of: a number that all know. */
 static int told(const sw_coll_call_t *k)
 {
-    return deals(k->id) ? k->c->n : 1;
+    return sw_move_deals(k->id) ? k->c->n : 1;
 }
 
-/* The side of `x` for the engine. False: the host alone understands it. */
 static bool side(const sw_half_block_t *x, sw_carry_side_t *to)
 {
-    bool dense = x->type->dense;
-    *to = (sw_carry_side_t){dense ? NULL : x->type->layout, x->at,
-                            dense ? (int64_t)x->bytes : x->count, 0};
-    return dense || x->type->layout;
+    return sw_reach_side(x->at, x->count, x->type, to);
 }
 
 /* Block `i` of what this member sends; in place it is one that it receives.
@@ -73,7 +57,7 @@ static bool sent(const sw_coll_call_t *k, int i, sw_half_block_t *to)
     const sw_move_t *m = &k->move;
     if (m->out.form != SW_HALF_NONE)
         *to = sw_half_block(&m->out, i);
-    else if (m->in_place && !deals(k->id) && m->in.form != SW_HALF_NONE)
+    else if (m->in_place && !sw_move_deals(k->id) && m->in.form != SW_HALF_NONE)
         *to = sw_half_block(&m->in, k->c->me);
     else
         return false;
@@ -188,7 +172,8 @@ static bool keep(const told_t *t, const sw_half_block_t *to)
     sw_half_block_t own;
     sw_carry_side_t from, target;
     const sw_coll_call_t *k = t->k;
-    if (!sent(k, deals(k->id) ? k->c->me : 0, &own) || own.bytes != to->bytes)
+    if (!sent(k, sw_move_deals(k->id) ? k->c->me : 0, &own) ||
+        own.bytes != to->bytes)
         return false;
     if (!own.bytes || (side(&own, &from) && side(to, &target) &&
                        sw_carry(&from, &target, to->bytes)))
@@ -204,7 +189,7 @@ static bool fetch(const told_t *t, int i, const sw_half_block_t *to)
     const sw_comm_t *c = t->k->c;
     const head_t *h = head_of(t, i);
     const block_t *b = (const block_t *)(const void *)(h + 1) +
-                       (deals(t->k->id) ? c->me : 0);
+                       (sw_move_deals(t->k->id) ? c->me : 0);
     sw_carry_side_t from = {NULL, NULL, b->count, 0}, target;
     bool known = side(to, &target);
     if (!known || b->bytes != to->bytes)
@@ -228,14 +213,15 @@ static bool fetch_all(const told_t *t)
     const sw_coll_call_t *k = t->k;
     const sw_move_t *m = &k->move;
     int n = k->c->n, me = k->c->me;
-    bool all = collects(k->id);
+    bool all = sw_move_collects(k->id);
     if (m->in.form == SW_HALF_NONE)
         return true;
     for (int j = 1; j <= n; j++) {
         int i = (me + j) % n;
         if ((!all && i != m->root) || (i == me && m->in_place))
             continue;
-        sw_half_block_t to = sw_half_block(&m->in, collects(k->id) ? i : 0);
+        sw_half_block_t to = sw_half_block(&m->in,
+                                           sw_move_collects(k->id) ? i : 0);
         if (!(i == me ? keep(t, &to) : fetch(t, i, &to)))
             return false;
     }
@@ -275,7 +261,7 @@ static int try(sw_coll_call_t *k, const told_t *t, char *mine, bool *good)
     head_t *h = (head_t *)(void *)mine;
     tell(k, h, (block_t *)(void *)(h + 1));
     /* What a member sends in place it would overwrite. */
-    if (k->move.in_place && deals(k->id) && collects(k->id))
+    if (k->move.in_place && sw_move_deals(k->id) && sw_move_collects(k->id))
         h->state = CLOSED;
     sw_data_t one = sw_data_plain(mine);
     sw_blocks_t blocks = {.bytes = t->each};

@@ -31,6 +31,19 @@ typedef struct {
     sw_half_t out, in;
 } sw_move_t;
 
+/* Do members send a block to each one, and get one from each? Else one block to
+ * all, and from the root. */
+static inline bool sw_move_deals(sw_collective_t id)
+{
+    return id == SW_COLL_SCATTER || id == SW_COLL_SCATTERV ||
+           (id >= SW_COLL_ALLTOALL && id <= SW_COLL_ALLTOALLW);
+}
+static inline bool sw_move_collects(sw_collective_t id)
+{
+    return id != SW_COLL_BCAST && id != SW_COLL_SCATTER &&
+           id != SW_COLL_SCATTERV;
+}
+
 /* Each of these sets only what is read. A processor's queue of stores is short,
  * and a small call waits for it. Rows without a type are none. */
 static inline void sw_half_rows(sw_half_t *p, const void *buffer, int64_t count,

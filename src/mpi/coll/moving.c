@@ -9,22 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool deals(sw_collective_t id)
-{
-    return id == SW_COLL_SCATTER || id == SW_COLL_SCATTERV ||
-           (id >= SW_COLL_ALLTOALL && id <= SW_COLL_ALLTOALLW);
-}
-
-static bool collects(sw_collective_t id)
-{
-    return id != SW_COLL_BCAST && id != SW_COLL_SCATTER &&
-           id != SW_COLL_SCATTERV;
-}
-
 /* Members send themselves what they get: as in MPI_Alltoall in place. */
 static bool copies(const sw_move_t *m, sw_collective_t id)
 {
-    return m->in_place && deals(id) && collects(id);
+    return m->in_place && sw_move_deals(id) && sw_move_collects(id);
 }
 
 /* Arguments ---------------------------------------------------------------- */
@@ -214,10 +202,10 @@ void sw_moving_begin(sw_moving_t *v, sw_coll_call_t *k, MPI_Comm comm,
     set(&to->sends, plain_out ? (size_t)m->out.count * m->out.type->size : 0,
         NULL);
     if (v->to.form != SW_HALF_NONE)
-        recv_side(&v->to, &m->in, collects(k->id) ? n : 1, comm,
+        recv_side(&v->to, &m->in, sw_move_collects(k->id) ? n : 1, comm,
                   room_of(room, n, 0), to);
     if (v->from.form != SW_HALF_NONE)
-        send_side(&v->from, &m->out, deals(k->id) ? n : 1, copy, comm,
+        send_side(&v->from, &m->out, sw_move_deals(k->id) ? n : 1, copy, comm,
                   room_of(room, n, 1), to);
     else if (m->in_place && m->out.form == SW_HALF_NONE &&
              m->in.form != SW_HALF_NONE)
