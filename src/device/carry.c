@@ -23,13 +23,10 @@ typedef struct {
 
 static bool look(const sw_carry_side_t *side, end_t *e)
 {
-    int64_t low = 0, high = side->count;
-    *e = (end_t){.side = side};
-    if (side->layout)
-        sw_layout_span(side->layout, side->count, &low, &high);
-    e->low = low;
-    e->span = (uint64_t)(high - low);
-    const void *first = (const void *)((intptr_t)side->at + low);
+    const char *high, *first = sw_carry_lowest(side, &high);
+    *e = (end_t){.side = side,
+                 .low = (intptr_t)first - (intptr_t)side->at,
+                 .span = (uint64_t)((intptr_t)high - (intptr_t)first)};
     if (sw_arena_offset(first, 1) != UINT64_MAX)
         return true;
     if (!sw_cuda_place(first, &e->place))

@@ -199,7 +199,9 @@ static bool fetch(const told_t *t, int i, const sw_half_block_t *to)
     int place = place_of(t->k->c, i);
     if (h->layout_bytes && !(from.layout = layout_of(h, room)))
         return false;
-    char *at = place >= 0 ? sw_ipc_open(&h->place, place) : NULL;
+    char *at = place >= 0 ? sw_ipc_open(&h->place, place,
+                                        sw_carry_lowest(&target, NULL))
+                          : NULL;
     if (!at)
         return false;
     from.at = (const char *)((intptr_t)at + b->at);
