@@ -108,6 +108,15 @@ def test_random_collectives_with_a_device(host, driver, gpu, n, form):
     assert launches
 
 
+@no_reduce_local
+def test_what_the_host_serves_over_nodes(host, driver, gpu):
+    """The host gets copies of what lies in a device."""
+    random_calls(host, driver, gpu, 4, 64, 40, "--form", "blocking",
+                 env={"STRAIGHTWAY_NODE_SIZE": 2, "STRAIGHTWAY_SPANS": "off"})
+    random_calls(host, driver, gpu, 4, 65, 40, "--form", "blocking",
+                 env={"STRAIGHTWAY_NODE_SIZE": 2})
+
+
 def test_neighbours_with_a_device(host, driver, gpu):
     well(run(host, 3, "gpu_neighbours", driver, 8, env=gpu))
 
