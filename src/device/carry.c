@@ -6,6 +6,7 @@
 #include "kernels.h"
 #include "node/arena/arena.h"
 #include "node/base/copy.h"
+#include "settle.h"
 #include "shape.h"
 
 /* A side, and where it lies. */
@@ -310,6 +311,10 @@ static bool within(sw_context_t *c, end_t *source, end_t *target,
                   .device = source->device ? source : target,
                   .host = source->device ? target : source,
                   .out = source->device};
+    if (source->device)
+        sw_settle(&source->place);
+    if (target->device)
+        sw_settle(&target->place);
     bool both = source->reach && target->reach;
     if (!both && (!m.device->reach || !is_processors(m.host)))
         return false;

@@ -4,6 +4,7 @@
 #include "ipc.h"
 
 #include "context.h"
+#include "settle.h"
 #include "node/os/os.h"
 
 #include <pthread.h>
@@ -42,6 +43,7 @@ static bool get_handle(const sw_cuda_place_t *place, sw_cuda_ipc_t *to)
     sw_cuda_place_t now;
     if (!sw_visit_begin(place, &v))
         return false;
+    sw_settle(place);
     bool got = sw_cuda.cuIpcGetMemHandle(to, place->start) == SW_CUDA_OK;
     sw_visit_end(&v);
     return got && sw_cuda_place((const void *)place->start, &now) &&
