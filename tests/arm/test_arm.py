@@ -11,7 +11,7 @@ import pytest
 from harness import emulated, hosts
 from harness.programs import accelerated, kept_alone, run, same_logs, well
 
-DEEP = pytest.mark.deep
+pytestmark = pytest.mark.deep
 SECONDS = 400           # an emulated rank takes ten times as long, or more
 
 # A program, its arguments, what it says at its end.
@@ -26,7 +26,6 @@ PROGRAMS = {
     "messages": ("random_p2p", (3, 12), "messages right"),
     "types": ("random_types", (1, 12), "datatypes right"),
     "windows": ("random_rma", (1, 6), "all is well")}
-SHORT = ["blocking", "messages"]
 NONBLOCKING = ["immediate", "persistent"]
 
 
@@ -56,10 +55,8 @@ def same_as_alone(host, n, program, folder, **options):
     return done
 
 
-@pytest.mark.parametrize("n, show", [(2, "lazy"), *(
-    pytest.param(3, show, marks=DEEP) for show in ("off", "eager"))])
-@pytest.mark.parametrize("program", [*SHORT, *(
-    pytest.param(one, marks=DEEP) for one in PROGRAMS if one not in SHORT)])
+@pytest.mark.parametrize("n, show", [(2, "lazy"), (3, "off"), (3, "eager")])
+@pytest.mark.parametrize("program", PROGRAMS)
 def test_aarch64_programs_give_the_hosts_bytes(mpich, n, show, program,
                                                tmp_path):
     done = same_as_alone(mpich, n, program, tmp_path, env={
@@ -72,7 +69,6 @@ def test_aarch64_programs_give_the_hosts_bytes(mpich, n, show, program,
         assert "messages moved" in done.stderr
 
 
-@pytest.mark.deep
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_pages_of_64_kib_leave_the_hosts_bytes(mpich, program, tmp_path):
     done = same_as_alone(mpich, 2, program, tmp_path,

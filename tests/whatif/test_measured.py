@@ -575,6 +575,7 @@ def test_a_failed_benchmark_is_told_with_what_it_said(monkeypatch):
 
 # A real one -----------------------------------------------------------------
 
+@pytest.mark.deep
 def test_the_engine_takes_a_real_calibration(one_host, monkeypatch, tmp_path):
     """A small one: two operations, few sizes."""
     if not native.whatif_executable().exists():
