@@ -4,27 +4,18 @@ passes them, and the right data arrive.
 The test needs no device. A stand-in for a driver answers for pages without
 access, and device_memory.h makes the host serve them."""
 
-import os
 import re
-import subprocess
 
 import pytest
-from harness.hosts import ROOT, TESTS
+from harness import gpu as gpus
 from harness.programs import accelerated, run, well
 
-STANDIN = TESTS / "device" / "standin" / "cuda"
 SMALL = {"STRAIGHTWAY_P2P": "on", "STRAIGHTWAY_P2P_MIN": 512}
 
 
 @pytest.fixture(scope="session")
 def driver(tmp_path_factory):
-    library = tmp_path_factory.mktemp("driver") / "libcuda.so.1"
-    subprocess.run([os.environ.get("CC", "cc"), "-std=gnu17", "-D_GNU_SOURCE",
-                    "-O1", "-g", "-shared", "-fPIC", "-fvisibility=hidden",
-                    "-Wl,-z,nodelete", f"-I{ROOT / 'src'}", "-o", library,
-                    *sorted(STANDIN.glob("*.c")), "-lpthread", "-ldl"],
-                   check=True)
-    return library
+    return gpus.driver(tmp_path_factory.mktemp("driver"))
 
 
 def test_messages_from_and_to_a_device(host, driver):
@@ -147,15 +138,7 @@ def gpu(kernels):
 
 @pytest.fixture
 def kernels(tmp_path):
-    """A file of kernels for the stand-in, which needs their names alone."""
-    shapes = ["ROW", "PLANE", "BOX", "LIST", "RUNS"]
-    names = [f"sw_move_{width}_{source}_{target}_{unit}"
-             for width, some in (("narrow", shapes), ("wide", shapes[2:]))
-             for source in some for target in some
-             for unit in (1, 2, 4, 8, 16, 32)]
-    (tmp_path / "move.ptx").write_text(".version 7.0\n" + "".join(
-        f".visible .entry {name}()\n{{\n}}\n" for name in names))
-    return tmp_path
+    return gpus.kernels(tmp_path)
 
 
 @pytest.mark.parametrize("ranks", [2, 3])
