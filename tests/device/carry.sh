@@ -99,8 +99,8 @@ mkdir -p "$root/carried" "$root$tree"
 
 # Programs with their inputs, prepared.
 made=$root$tree/applications
+mkdir -p "$made"
 for name in $programs; do
-    mkdir -p "$made"
     cp -r "applications/$name" "$made/$name"
     .venv/bin/python - "$made/$name" <<'P'
 import pathlib, re, subprocess, sys

@@ -87,22 +87,36 @@ bring_driver() {
     ls "$to"
 }
 
+# The kernels as PTX, for a machine without NVRTC, and for the run that takes no
+# other: where nvcc is there, and GPU_KERNELS names no folder that has them.
+compile_kernels() {
+    local nvcc folder=/tmp/kernels-$$
+    nvcc=${NVCC:-$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)}
+    [ -z "$GPU_KERNELS" ] && [ -x "$nvcc" ] || return 0
+    mkdir -p $folder
+    cp "$top"/src/device/move.cu "$top"/src/device/move.h $folder
+    timeout "$(share 60)" "$nvcc" -O3 -arch=compute_75 -ptx \
+        -o $folder/move.ptx $folder/move.cu && GPU_KERNELS=$folder
+}
+
 mpi() {
     local made=/tmp/mpi-$$ seconds
+    compile_kernels
     if [ -e "$top/.carry/root.tar.xz" ]; then
         unpack
         bring_driver >"$out/driver.txt"
+        [ -z "$GPU_KERNELS" ] || cp -r "$GPU_KERNELS" $root/carried/kernels
         seconds=$(share "${MPI:-180}")
         timeout -k 5 $((seconds + 10)) chroot $root /usr/bin/env -i \
             PATH=/usr/bin:/bin HOME=/root LIBCUDA=/carried/nvidia/libcuda.so.1 \
             ${RANKS:+"RANKS=$RANKS"} ${WANTED:+"WANTED=$WANTED"} \
-            ${PLACES:+"PLACES=$PLACES"} ${KERNELS:+"KERNELS=$KERNELS"} \
+            ${PLACES:+"PLACES=$PLACES"} ${GPU_KERNELS:+"GPU_KERNELS=/carried/kernels"} \
             sh -c "cd $tree && bash tests/device/hardware/mpi.sh /tmp/mpi $seconds"
         mv $root/tmp/mpi "$made"
     else
         seconds=$(share "${MPI:-180}")
-        (cd "$top" && timeout -k 5 $((seconds + 10)) \
-            bash "$here/hardware/mpi.sh" "$made" "$seconds")
+        (cd "$top" && GPU_KERNELS=$GPU_KERNELS \
+            timeout -k 5 $((seconds + 10)) bash "$here/hardware/mpi.sh" "$made" "$seconds")
     fi
     cp "$made/mpi.txt" "$out/mpi.txt"
     tar -C "$made" -czf "$out/mpi.tar.gz" .

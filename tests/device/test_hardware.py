@@ -78,7 +78,11 @@ def machine(tmp_path_factory):
     tell the stand-in from CUDA's driver."""
     folder = tmp_path_factory.mktemp("machine")
     return {"LIBCUDA": str(gpu.true_driver(folder)),
-            "KERNELS": str(gpu.kernels(folder))}
+            "GPU_KERNELS": str(gpu.kernels(folder))}
+
+
+# The limits of a run and of all, on a busy machine.
+PATIENT = {"EACH": "120", "MPI": "360"}
 
 
 def mpi_lines(folder):
@@ -107,7 +111,8 @@ def mpis_of_the_script():
 def test_the_mpi_programs_run_as_on_a_gpu(tmp_path, machine):
     hosts = mpis_of_the_script()[:2]
     done = run("on_hardware.sh", tmp_path, "mpi", **machine, RANKS="2",
-               PLACES=" ".join(hosts), WANTED="gpu steady unready", LANES="1")
+               PLACES=" ".join(hosts), WANTED="gpu steady unready", LANES="1",
+               **PATIENT)
     runs, said = mpi_lines(tmp_path)
     assert len(runs) == 4 * len(hosts), done.stdout + done.stderr
     assert {verdict for verdict, *_ in runs.values()} == {"well"}, done.stdout
@@ -122,8 +127,8 @@ def test_the_mpi_programs_run_as_on_a_gpu(tmp_path, machine):
 def test_a_failed_run_stops_no_other(tmp_path, machine):
     """The driver refuses its copies. What a run has said is kept."""
     host = mpis_of_the_script()[0]
-    done = run("hardware/mpi.sh", tmp_path, 60, **machine, RANKS="2",
-               PLACES=host, WANTED="gpu killed",
+    done = run("hardware/mpi.sh", tmp_path, 300, **machine, **PATIENT,
+               RANKS="2", PLACES=host, WANTED="gpu killed",
                STANDIN_REFUSE="cuMemcpyDtoH:2")
     runs, _ = mpi_lines(tmp_path)
     assert [found[0] for found in runs.values()] == ["WRONG", "WRONG", "well"]
@@ -134,7 +139,7 @@ def test_a_failed_run_stops_no_other(tmp_path, machine):
 
 def test_a_run_that_hangs_ends(tmp_path, machine):
     host = mpis_of_the_script()[0]
-    run("hardware/mpi.sh", tmp_path, 60, **machine, RANKS="2", PLACES=host,
+    run("hardware/mpi.sh", tmp_path, 300, **machine, RANKS="2", PLACES=host,
         WANTED="unready", EACH="5", STANDIN_DELAY="100000000")
     runs, _ = mpi_lines(tmp_path)
     assert [found[0] for found in runs.values()] == ["LATE"]
