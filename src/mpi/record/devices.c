@@ -1,11 +1,11 @@
 /*
  * devices.c - calls whose data lie in a device's memory; see traffic.h.
  *
- * Where a driver is loaded, a question to it for each buffer of each call would
- * cost some 100 ns each. So a thread remembers what it has been told of a page
- * of addresses, for the next ASKED calls. A page that the program frees, and
- * that comes again as memory of another kind, is taken for the old kind so long
- * at most. No address is touched.
+ * Where a driver is loaded, a question for each buffer of each call would cost
+ * some 100 ns each: the linker's and the driver's. So a thread remembers what it
+ * has been told of a page of addresses, for the next ASKED calls. A page that
+ * the program frees, and that comes again as memory of another kind, is taken
+ * for the old kind so long at most. No address is touched.
  *
  * The first byte of the first element stands for all of a call's data.
  */
@@ -48,8 +48,6 @@ static bool lie(sw_event_t *e, const void *user, MPI_Datatype type)
 void sw_record_devices_slow(sw_event_t *e, const void *out, MPI_Datatype sent,
                             const void *in, MPI_Datatype received)
 {
-    if (!sw_device_present())
-        return;
     e->device_sent = out && lie(e, out, sent);
     e->device_received = in && lie(e, in, received);
 }
