@@ -109,8 +109,10 @@ mpi() {
         seconds=$(share "${MPI:-180}")
         timeout -k 5 $((seconds + 10)) chroot $root /usr/bin/env -i \
             PATH=/usr/bin:/bin HOME=/root LIBCUDA=/carried/nvidia/libcuda.so.1 \
-            ${RANKS:+"RANKS=$RANKS"} ${WANTED:+"WANTED=$WANTED"} \
-            ${PLACES:+"PLACES=$PLACES"} ${GPU_KERNELS:+"GPU_KERNELS=/carried/kernels"} \
+            ${MPI_RANKS:+"MPI_RANKS=$MPI_RANKS"} \
+            ${MPI_WANTED:+"MPI_WANTED=$MPI_WANTED"} \
+            ${MPI_PLACES:+"MPI_PLACES=$MPI_PLACES"} \
+            ${GPU_KERNELS:+"GPU_KERNELS=/carried/kernels"} \
             sh -c "cd $tree && bash tests/device/hardware/mpi.sh /tmp/mpi $seconds"
         mv $root/tmp/mpi "$made"
     else

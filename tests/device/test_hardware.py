@@ -82,7 +82,7 @@ def machine(tmp_path_factory):
 
 
 # The limits of a run and of all, on a busy machine.
-PATIENT = {"EACH": "120", "MPI": "360"}
+PATIENT = {"MPI_EACH": "120", "MPI": "360"}
 
 
 def mpi_lines(folder):
@@ -110,9 +110,9 @@ def mpis_of_the_script():
 
 def test_the_mpi_programs_run_as_on_a_gpu(tmp_path, machine):
     hosts = mpis_of_the_script()[:2]
-    done = run("on_hardware.sh", tmp_path, "mpi", **machine, RANKS="2",
-               PLACES=" ".join(hosts), WANTED="gpu steady unready", LANES="1",
-               **PATIENT)
+    done = run("on_hardware.sh", tmp_path, "mpi", **machine, MPI_RANKS="2",
+               MPI_PLACES=" ".join(hosts), MPI_LANES="2",
+               MPI_WANTED="gpu steady unready", **PATIENT)
     runs, said = mpi_lines(tmp_path)
     assert len(runs) == 4 * len(hosts), done.stdout + done.stderr
     assert {verdict for verdict, *_ in runs.values()} == {"well"}, done.stdout
@@ -128,7 +128,7 @@ def test_a_failed_run_stops_no_other(tmp_path, machine):
     """The driver refuses its copies. What a run has said is kept."""
     host = mpis_of_the_script()[0]
     done = run("hardware/mpi.sh", tmp_path, 300, **machine, **PATIENT,
-               RANKS="2", PLACES=host, WANTED="gpu killed",
+               MPI_RANKS="2", MPI_PLACES=host, MPI_WANTED="gpu killed",
                STANDIN_REFUSE="cuMemcpyDtoH:2")
     runs, _ = mpi_lines(tmp_path)
     assert [found[0] for found in runs.values()] == ["WRONG", "WRONG", "well"]
@@ -139,15 +139,17 @@ def test_a_failed_run_stops_no_other(tmp_path, machine):
 
 def test_a_run_that_hangs_ends(tmp_path, machine):
     host = mpis_of_the_script()[0]
-    run("hardware/mpi.sh", tmp_path, 300, **machine, RANKS="2", PLACES=host,
-        WANTED="unready", EACH="5", STANDIN_DELAY="100000000")
+    run("hardware/mpi.sh", tmp_path, 300, **machine, MPI_RANKS="2",
+        MPI_PLACES=host, MPI_WANTED="unready", MPI_EACH="5",
+        STANDIN_DELAY="100000000")
     runs, _ = mpi_lines(tmp_path)
     assert [found[0] for found in runs.values()] == ["LATE"]
 
 
 def test_no_run_begins_without_time(tmp_path, machine):
     host = mpis_of_the_script()[0]
-    run("hardware/mpi.sh", tmp_path, 6, **machine, RANKS="2 3 4", PLACES=host)
+    run("hardware/mpi.sh", tmp_path, 6, **machine, MPI_RANKS="2 3 4",
+        MPI_PLACES=host)
     runs, said = mpi_lines(tmp_path)
     assert {found[0] for found in runs.values()} == {"left-out"}
     assert len(runs) > 20 and "9 left out" not in said["gpu_messages"]
@@ -156,8 +158,8 @@ def test_no_run_begins_without_time(tmp_path, machine):
 @pytest.mark.deep
 def test_all_mpi_programs_run_as_on_a_gpu(tmp_path, machine):
     hosts = mpis_of_the_script()
-    done = run("hardware/mpi.sh", tmp_path, 380, **machine, LANES="1",
-               PLACES=" ".join(hosts))
+    done = run("hardware/mpi.sh", tmp_path, 380, **machine, MPI_LANES="1",
+               MPI_PLACES=" ".join(hosts))
     runs, _ = mpi_lines(tmp_path)
     bad = {which: found for which, found in runs.items()
            if found[0] not in ("well", "left-out")}

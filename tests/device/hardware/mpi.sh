@@ -10,10 +10,10 @@
 # Each run has a time limit, and a failure stops no other run. The runs stand in
 # the order of their worth, and all end within SECONDS (180).
 #
-# Variables choose: PLACES the MPIs, RANKS their ranks, WANTED the programs or
-# their ways ("gpu random"), LIBCUDA the driver, GPU_KERNELS the kernels' folder.
-# LANES says how many MPIs run at once: 1, or 3 on 12 cores. EACH is the limit of
-# a run in seconds.
+# Variables choose: MPI_PLACES the MPIs, MPI_RANKS their ranks, MPI_WANTED the
+# programs or their ways ("gpu random"). LIBCUDA names the driver, GPU_KERNELS
+# the kernels' folder. MPI_LANES says how many MPIs run at once: 1, or 3 on 12
+# cores. MPI_EACH is the limit of a run in seconds.
 seconds=${2:-180}
 begun=$(date +%s)
 out=$(mkdir -p "$1/mpi" && cd "$1" && pwd) || exit 1
@@ -21,10 +21,10 @@ text=$out/mpi.txt
 bin=$PWD/.venv/bin
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-EACH=${EACH:-40}                # s of a run
-RANKS=${RANKS:-2 3 4}
-PLACES=${PLACES:-openmpi mpich impi}
-[ -n "$LANES" ] || { [ "$(nproc)" -ge 12 ] && LANES=3 || LANES=1; }
+MPI_EACH=${MPI_EACH:-40}        # s of a run
+MPI_RANKS=${MPI_RANKS:-2 3 4}
+MPI_PLACES=${MPI_PLACES:-openmpi mpich impi}
+[ -n "$MPI_LANES" ] || { [ "$(nproc)" -ge 12 ] && MPI_LANES=3 || MPI_LANES=1; }
 : >"$text"
 
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
@@ -86,10 +86,10 @@ named() {
 }
 
 wanted() {      # RANKS NAME
-    case " $RANKS " in *" $1 "*) ;; *) return 1 ;; esac
-    [ -n "$WANTED" ] || return 0
+    case " $MPI_RANKS " in *" $1 "*) ;; *) return 1 ;; esac
+    [ -n "$MPI_WANTED" ] || return 0
     for one in $2; do
-        case " $WANTED " in *" $one "*) return 0 ;; esac
+        case " $MPI_WANTED " in *" $one "*) return 0 ;; esac
     done
     return 1
 }
@@ -109,7 +109,7 @@ program() {
 
 # one HOST RANKS SETTINGS PROGRAM ARGUMENTS...: a run, and its line.
 one() {
-    local host=$1 n=$2 settings=$3 limit=$EACH from status verdict log made used
+    local host=$1 n=$2 settings=$3 limit=$MPI_EACH from status verdict log made used
     shift 3
     local name prefix=$PWD/.hosts/$host
     name=$(named "$@")
@@ -182,11 +182,11 @@ for one in "$GPU_KERNELS" "$(find .venv/lib/straightway -maxdepth 3 -name device
 done
 
 line host ranks program result seconds launches copies allocs openings
-if [ "$LANES" -gt 1 ]; then
-    for host in $PLACES; do cases | lane "$host" & done
+if [ "$MPI_LANES" -gt 1 ]; then
+    for host in $MPI_PLACES; do cases | lane "$host" & done
     wait
 else
-    cases | lane $PLACES
+    cases | lane $MPI_PLACES
 fi
 
 awk 'NR > 1 && NF > 7 {
