@@ -2,10 +2,10 @@
  * devices.c - calls whose data lie in a device's memory; see traffic.h.
  *
  * Where a driver is loaded, a question for each buffer of each call would cost
- * some 100 ns each: the linker's and the driver's. So a thread remembers what it
- * has been told of a page of addresses, for the next ASKED calls. A page that
- * the program frees, and that comes again as memory of another kind, is taken
- * for the old kind so long at most. No address is touched.
+ * some 100 ns each: the linker's and the driver's. So a thread remembers what
+ * it has been told of a page of addresses, for the next ASKED calls. A page
+ * that the program frees, and that comes again as memory of another kind, is
+ * taken for the old kind so long at most. No address is touched.
  *
  * The first byte of the first element stands for all of a call's data.
  */
