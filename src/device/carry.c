@@ -170,6 +170,7 @@ static bool copy(sw_context_t *c, sw_stage_t *s, const part_t *from,
                                 to->host + to->skip, source, bytes, s->stream)
                           : sw_cuda.cuMemcpyDtoDAsync_v2(target, source, bytes,
                                                          s->stream);
+    sw_cuda_count(&sw_cuda_counts.copies);
     return sw_context_ok(c, code);
 }
 
@@ -190,8 +191,10 @@ static bool put(sw_context_t *c, sw_stage_t *s, shapes_t *x, const part_t *from,
     sw_cuda_handle_t kernel = sw_kernel(c, &p);
     uint64_t blocks = sw_min(p.tiles, INT32_MAX);
     void *parameter[] = {&p.move};
-    return kernel &&
-           sw_context_ok(c, sw_cuda.cuLaunchKernel(kernel, (unsigned)blocks, 1,
+    if (!kernel)
+        return false;
+    sw_cuda_count(&sw_cuda_counts.launches);
+    return sw_context_ok(c, sw_cuda.cuLaunchKernel(kernel, (unsigned)blocks, 1,
                                                    1, SW_THREADS, 1, 1, 0,
                                                    s->stream, parameter, NULL));
 }

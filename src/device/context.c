@@ -255,6 +255,7 @@ bool sw_stage_ready(sw_context_t *c, sw_stage_t *s, bool memory)
         return false;
     }
     s->host = host;
+    sw_cuda_count(&sw_cuda_counts.allocations);
     return true;
 }
 

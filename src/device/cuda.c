@@ -7,6 +7,7 @@
 #include "node/os/os.h"
 
 sw_cuda_t sw_cuda;
+sw_cuda_counts_t sw_cuda_counts;
 /* Set when the table is complete (release, acquire). */
 static _Atomic bool bound;
 static _Atomic pid_t owner; /* 0: no process yet */

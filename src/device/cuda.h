@@ -73,6 +73,19 @@ typedef struct {
 /* All are there once sw_cuda_usable has said so. */
 extern sw_cuda_t sw_cuda;
 
+/* What the engine has had of the driver, in this process, for --stats. */
+typedef struct {
+    _Atomic int64_t launches, copies; /* of kernels, and by the copy engine */
+    _Atomic int64_t allocations;      /* of either kind of memory */
+    _Atomic int64_t openings;         /* of another process's memory */
+} sw_cuda_counts_t;
+SW_API extern sw_cuda_counts_t sw_cuda_counts;
+
+static inline void sw_cuda_count(_Atomic int64_t *count)
+{
+    atomic_fetch_add_explicit(count, 1, memory_order_relaxed);
+}
+
 /* The driver's numbers. */
 enum {
     SW_CUDA_OK = 0,

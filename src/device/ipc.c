@@ -174,6 +174,7 @@ static opening_t *open_one(const sw_context_t *c, const sw_ipc_t *from,
     memcpy(handle.bytes, from->handle, sizeof handle.bytes);
     if (sw_cuda.cuIpcOpenMemHandle_v2(&at, handle, SW_CUDA_LAZY_PEERS))
         return NULL;
+    sw_cuda_count(&sw_cuda_counts.openings);
     if (!is_right(at, from)) {
         sw_cuda.cuIpcCloseMemHandle(at);
         return NULL;

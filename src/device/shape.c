@@ -172,8 +172,10 @@ static sw_table_kept_t *room_for(sw_context_t *c, uint64_t bytes)
         free(k);
         return NULL;
     }
-    if (k)
+    if (k) {
         k->size = size;
+        sw_cuda_count(&sw_cuda_counts.allocations);
+    }
     return k;
 }
 

@@ -39,6 +39,8 @@ LATE = 0.05                 # of its compute time: a late rank's surplus
 EXPLAINS = 0.5              # of the waiting: what a cause must be able to make
 SMALL_IO = 65536            # bytes: smaller independent file access is costly
 SHOWN_AGAIN = 16 << 20     # bytes, per rank
+PIECES = 64                 # in the memory of a GPU, per call
+PIECE_TIME = 300            # ns: a copy for each piece takes more
 BORDER = 0.1                # less through the border of the busiest part
 OWN_COST = 0.01             # of the time in MPI
 
@@ -466,6 +468,38 @@ def _shown_again(view):
 
 # Costs that Straightway can reduce ----------------------------------------
 
+def _device_gaps(view):
+    records = [r for r in view.profile.communication.records
+               if r.device_pieces >= max(1, PIECES * r.device_calls)
+               and 2 * (r.device_sent + r.device_received)
+               > r.sent + r.received]
+    pieces = sum(r.device_pieces for r in records)
+    moving = sum(r.moving for r in records)
+    if moving <= PIECE_TIME * pieces:
+        return
+    where = recorded.group(records, ("operation", "site"))
+    most = max(where, key=lambda total: total.moving)
+    name, site = most.key
+    size = sum(r.device_sent + r.device_received for r in records)
+    seconds = view.seconds(moving)
+    yield Finding(
+        "device-gaps", "Data with gaps in the memory of GPUs",
+        f"{name}{f' in {site.label}' if site.frames else ''}"
+        + (f" and {units.plural(len(where) - 1, 'other call')} move" if
+           len(where) > 1 else " moves")
+        + f" {units.number(pieces)} pieces of {units.size(size / pieces)} on "
+        f"average from or to a GPU's memory, and take{'s' * (len(where) == 1)} "
+        f"{units.duration(moving / pieces)} for each: as long as an MPI takes "
+        "that copies piece by piece. A kernel moves all pieces at once. The "
+        "program can pack them by a kernel of its own. Or try: straightway "
+        "run --gpu", seconds,
+        {"moving_s": seconds, "pieces": pieces, "piece_s":
+         moving / pieces / 1e9, "moved_bytes": size,
+         "calls": sum(r.device_calls for r in records), "operation": name,
+         "site": site.stack})
+
+
+
 def _large_blocks(view):
     if view.profile.job.accelerated:
         return
@@ -636,7 +670,8 @@ def _own_cost(view):
 _GIVEN = "start", "own-cost"
 _ALL = (_little, _imbalance, _oversubscription, _start, _input_output, _tiny,
         _packed, _hot_site, _root, _barriers, _later, _creations, _polling,
-        _shown_again, _large_blocks, _large_messages, _windows, _placement)
+        _shown_again, _device_gaps, _large_blocks, _large_messages, _windows,
+        _placement)
 
 
 def find(p):

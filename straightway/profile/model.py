@@ -306,6 +306,14 @@ class Profile:
             r for r in self.records
             if procedures.class_of(r.procedure) == procedures.IO])
 
+    def devices(self):
+        """Totals by operation and call site of the records with data in the
+        memory of a GPU, the most bytes first. Empty for a run without any."""
+        totals = group([r for r in self.records if r.device_calls],
+                       ("operation", "site"))
+        return sorted(totals, key=lambda t: (
+            -(t.device_sent + t.device_received), t.label))
+
     @property
     def tells_between(self):
         """Whether the job ran on several nodes, and the file tells the bytes

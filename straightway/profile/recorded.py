@@ -119,6 +119,10 @@ class Record(typing.NamedTuple):
     shown_again: int        # bytes: shared before, freed, and shared anew
     sent_between: typing.Optional[int]      # of sent: to other nodes; None:
     received_between: typing.Optional[int]  # the file does not say
+    device_calls: int       # of calls: with data in the memory of a GPU
+    device_sent: int        # bytes from there
+    device_received: int    # bytes to there
+    device_pieces: int      # of these bytes, those of types with gaps
     waiting: float          # estimate, see above
     buckets: tuple          # ((bucket, count), ...): durations
     record: int             # its number in the trace; 0: none
@@ -148,14 +152,17 @@ class Total:
                  "min_time", "max_time", "sent", "received", "min_size",
                  "max_size", "probed", "waited", "waiting", "showing",
                  "shown_again", "sized_calls", "sent_between",
-                 "received_between")
+                 "received_between", "device_calls", "device_sent",
+                 "device_received", "device_pieces")
 
     def __init__(self, key, label, records):
         self.key, self.label, self.records = key, label, records
         # Column by column, because profiles have many records.
         columns = dict(zip(Record._fields, zip(*records)))
         for name in ("calls", "errors", "time", "sent", "received", "probed",
-                     "waited", "waiting", "showing", "shown_again"):
+                     "waited", "waiting", "showing", "shown_again",
+                     "device_calls", "device_sent", "device_received",
+                     "device_pieces"):
             setattr(self, name, sum(columns.get(name, ())))
         for name in ("sent_between", "received_between"):
             column = columns.get(name, ())

@@ -138,6 +138,16 @@ def crossing(p):
                                ("unknown", found.unknown))]
 
 
+def devices(p):
+    """Calls with data in the memory of a GPU. Their times are those of all
+    calls of the row."""
+    return [{"operation": t.key[0], **_site(t.key[1]),
+             "calls": t.device_calls, "calls_of_row": t.calls,
+             "time_s": seconds(t.time), "moving_s": seconds(t.moving),
+             "sent_bytes": t.device_sent, "received_bytes": t.device_received,
+             "pieces": t.device_pieces} for t in p.devices()]
+
+
 def peers(p):
     rows = []
     for rank in p.ranks:
@@ -182,7 +192,8 @@ def calls(p):
 
 TABLES = {f.__name__: f for f in (
     operations, classes, sites, communicators, regions, ranks, sizes,
-    datatypes, reductions, roots, matrix, crossing, peers, times, calls)}
+    datatypes, reductions, roots, matrix, crossing, devices, peers, times,
+    calls)}
 
 # The columns of each --sort; the first that a table has.
 SORTS = {"time": ("time_s", "communication_s", "from_s"),

@@ -201,6 +201,25 @@ class _Tables:
             ("received inside",), ("received between",),
             ("between", "number", "of all bytes of this row")], rows, sort=2)
 
+    def devices(self):
+        totals = self.p.devices()
+        gaps = any(t.device_pieces for t in totals)
+        rows = [[_Cell(t.key[0].replace("MPI_", "", 1), t.key[0]),
+                 _Cell(t.key[1].label, t.key[1].label,
+                       frames=t.key[1].frames[:STACK]),
+                 _count(t.device_calls), _size(t.device_sent),
+                 _size(t.device_received),
+                 *([_count(t.device_pieces)] if gaps else [])]
+                for t in totals[:SITES]]
+        return _Table("devices", [
+            ("operation", "text name"), ("call site", "text site"),
+            ("calls", "number", "with data in the memory of a GPU"),
+            ("sent", "number", "from there"),
+            ("received", "number", "to there"),
+            *([("pieces", "number", "of datatypes with gaps")]
+              if gaps else [])],
+            rows, more=len(totals) - SITES, sort=3)
+
     def crossing(self):
         rows = [[_Cell(text, number), _size(one.bytes), _share(part),
                  _Cell("", part, bar=figures.bar([("moving", part)], 1)),
@@ -314,7 +333,8 @@ def context(p):
         else None,
         "regions": tables.regions(), "sizes": tables.sizes(by_size),
         "size_figures": figures.sizes(by_size, len(p.ranks)),
-        "between": tables.between(), "crossing": tables.crossing(),
+        "between": tables.between(), "devices": tables.devices(),
+        "crossing": tables.crossing(),
         "places": words.places(p), "matched": words.matched(p),
         "no_size": units.number(sum(r.calls for r in p.communication.records
                                     if not r.size_bin)),

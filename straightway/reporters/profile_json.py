@@ -7,7 +7,8 @@ from straightway.profile import findings, tables
 from straightway.reporters import report_json
 
 SCHEMA = "straightway-profile/1"
-VIEWS = tuple(name for name in tables.TABLES if name != "calls")
+VIEWS = tuple(name for name in tables.TABLES
+              if name not in ("calls", "devices"))
 
 
 def _ranges(found):
@@ -18,6 +19,7 @@ def report(p):
     """All views of a Profile, as plain data."""
     job = p.job
     communication = tables.total(p.communication, p.elapsed)
+    devices = tables.devices(p)
     return {
         "schema": SCHEMA,
         "file": p.capture.path,
@@ -42,6 +44,7 @@ def report(p):
                     "io": tables.total(p.io, p.elapsed),
                     "matched": p.matched._asdict()},
         **{name: tables.TABLES[name](p) for name in VIEWS},
+        **({"devices": devices} if devices else {}),
         "findings": [dataclasses.asdict(f) for f in findings.find(p)],
     }
 

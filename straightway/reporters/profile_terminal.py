@@ -250,6 +250,25 @@ def _between(page, p, top):
     _more(page, totals, top)
 
 
+def _devices(page, p, top):
+    totals = p.devices()
+    if not totals:
+        return
+    gaps = any(t.device_pieces for t in totals)
+    page.heading("Memory of GPUs", "data there of all ranks"
+                 + ("; pieces: of datatypes with gaps" if gaps else ""))
+    page.table(
+        [("", "left"), ("", "fill"), ("calls", "right"), ("from it", "right"),
+         ("to it", "right"), *([("pieces", "right")] if gaps else [])],
+        [[t.key[0].replace("MPI_", "", 1), t.key[1].stack,
+          units.number(t.device_calls),
+          *(units.size(n) if n else "" for n in (
+              t.device_sent, t.device_received)),
+          *([units.number(t.device_pieces) if t.device_pieces else ""]
+            if gaps else [])] for t in totals[:top]])
+    _more(page, totals, top)
+
+
 def _matched(page, p):
     for sentence in words.matched(p):
         page.paragraph(sentence, "dim")
@@ -331,6 +350,7 @@ def render(p, out, *, top=None, sort=None, by=None, folder=None):
         _message_sizes(page, p)
         _matched(page, p)
         _between(page, p, top)
+        _devices(page, p, top)
         _crossing(page, p)
     _regions(page, p, top)
     _findings(page, p)

@@ -310,6 +310,17 @@ def _between(out):
                for t in totals])
 
 
+def _devices(out):
+    totals = out.p.devices()
+    if not totals:
+        return
+    out.section("Data in the Memory of GPUs (bytes)")
+    out.table(["<Call", "Calls", "Sent", "Received", "Pieces", "<Site"],
+              [[_short(t.key[0]), t.device_calls, t.device_sent,
+                t.device_received, t.device_pieces, t.key[1].label]
+               for t in totals])
+
+
 def _crossing(out):
     rows = words.crossing(out.p)
     if not rows:
@@ -344,7 +355,8 @@ def render(p, out):
     for section in (_head, _tasks, _callsites, _aggregate_time,
                     _aggregate_operations, _aggregate_sent, _site_times,
                     _site_bytes, _files, _communicators, _regions, _sizes,
-                    _pairs, _matched, _between, _crossing, _findings):
+                    _pairs, _matched, _between, _devices, _crossing,
+                    _findings):
         section(lines)
     lines.section("End of Report")
     out.write("\n".join(lines.lines) + "\n")

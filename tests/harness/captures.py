@@ -25,6 +25,7 @@ _CALLS = ("thread procedure site communicator datatype operation region "
           "size_bin root calls errors time min_time max_time sent received "
           "min_size max_size probed waited record showing shown_again "
           "sent_between received_between side").split()
+_DEVICE = "device_calls device_sent device_received device_pieces".split()
 _PEERS = ("kind peer sent_messages sent_bytes received_messages "
           "received_bytes").split()
 
@@ -111,10 +112,12 @@ class Rank:
              root=None, sent=0, received=0, waited=None, probed=None,
              errors=0, thread=0, peer=None, peer_kind=0, min_time=None,
              max_time=None, showing=0, shown_again=0, sent_between=0,
-             received_between=0, side=0):
+             received_between=0, side=0, device_pieces=None):
         """A row. `waited`: ns of `probed`, which is all of the time unless
         given; None: none was looked at. `peer` counts `sent` and `received`
-        with that rank, too; `sent` is calls * size for it by default."""
+        with that rank, too; `sent` is calls * size for it by default.
+        `device_pieces`: the data lie in the memory of a GPU, in so many pieces
+        with gaps."""
         if peer is not None and not sent and not received:
             sent = calls * (size or 0)
         if waited is not None and probed is None:
@@ -140,6 +143,8 @@ class Rank:
             showing=showing, shown_again=shown_again,
             sent_between=sent_between, received_between=received_between,
             side=side)
+        if device_pieces is not None:
+            row.update(zip(_DEVICE, (calls, sent, received, device_pieces)))
         record = len(self.rows)
         self.rows.append(row)
         middle = max(0, mean.bit_length() - 1)
@@ -165,7 +170,9 @@ class Rank:
 
         return capture.pack(self.header, {
             "calls": {name: [row.get(name, 0) for row in self.rows]
-                      for name in _CALLS},
+                      for name in (*_CALLS, *(
+                          _DEVICE if any("device_calls" in row
+                                         for row in self.rows) else ()))},
             "times": columns(("record", "bucket", "count"), self.times),
             "peers": columns(_PEERS, [(*key, *sums) for key, sums
                                       in self.peers.items()]),

@@ -1,4 +1,5 @@
-"""A stand-in for a GPU: its driver, and the kernels' names."""
+"""The stand-in for CUDA's driver (tests/device/standin/cuda/), built, and what
+it takes for kernels."""
 
 import os
 import subprocess
@@ -6,25 +7,32 @@ import subprocess
 from harness.hosts import ROOT, TESTS
 
 STANDIN = TESTS / "device" / "standin" / "cuda"
+SHAPES = ["ROW", "PLANE", "BOX", "LIST", "RUNS"]
 
 
-def driver(folder):
-    """Compile tests/device/standin/cuda into the folder; the library."""
+def driver(folder, *flags):
+    """Build libcuda.so.1 in a folder; its path."""
     library = folder / "libcuda.so.1"
     subprocess.run([os.environ.get("CC", "cc"), "-std=gnu17", "-D_GNU_SOURCE",
                     "-O1", "-g", "-shared", "-fPIC", "-fvisibility=hidden",
-                    "-Wl,-z,nodelete", f"-I{ROOT / 'src'}", "-o", library,
-                    *sorted(STANDIN.glob("*.c")), "-lpthread", "-ldl"],
-                   check=True)
+                    "-Wl,-z,nodelete", *flags, f"-I{ROOT / 'src'}", "-o",
+                    library, *sorted(STANDIN.glob("*.c")), "-lpthread",
+                    "-ldl"], check=True)
     return library
 
 
+def true_driver(folder):
+    """The same with CUDA's calls alone, so that a program cannot tell it from
+    the driver of a GPU."""
+    symbols = folder / "cuda.map"
+    symbols.write_text("{ global: cu*; local: *; };\n")
+    return driver(folder, f"-Wl,--version-script={symbols}")
+
+
 def kernels(folder):
-    """Write a file of kernels for the stand-in, which needs their names alone;
-    the folder."""
-    shapes = ["ROW", "PLANE", "BOX", "LIST", "RUNS"]
+    """Write a file of kernels, of which the stand-in needs the names alone."""
     names = [f"sw_move_{width}_{source}_{target}_{unit}"
-             for width, some in (("narrow", shapes), ("wide", shapes[2:]))
+             for width, some in (("narrow", SHAPES), ("wide", SHAPES[2:]))
              for source in some for target in some
              for unit in (1, 2, 4, 8, 16, 32)]
     (folder / "move.ptx").write_text(".version 7.0\n" + "".join(

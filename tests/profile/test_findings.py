@@ -28,7 +28,8 @@ def found(job, tmp_path, kind=None):
     assert all_of_them == sorted(all_of_them, key=lambda f: (
         f.kind in ("start", "own-cost"), -f.seconds))
     for f in all_of_them:
-        assert f.text.endswith((".", "straightway run")) and f.title
+        assert f.text.endswith((".", "straightway run", "run --gpu"))
+        assert f.title
     if kind is None:
         return [f.kind for f in all_of_them]
     return next((f for f in all_of_them if f.kind == kind), None)
@@ -348,6 +349,33 @@ def test_polling(tmp_path, procedure, calls, said):
     assert bool(f) == said
     if said:
         assert "1.20 M times" in f.text
+
+
+def with_gaps(calls=100, each=MS, pieces=2000):
+    """A rank that sends pieces of 8 bytes from the memory of a GPU."""
+    job = captures.Job(2, wall=S)
+    here = job.ranks[0].native("/src/halo.c", 42, "exchange")
+    job.ranks[0].call("MPI_Send", calls, calls * each, site=[here],
+                      size=8 * pieces, datatype="MPI_DOUBLE", peer=1,
+                      waited=0, device_pieces=calls * pieces)
+    return job
+
+
+def test_data_with_gaps_in_the_memory_of_a_gpu(tmp_path):
+    f = found(with_gaps(), tmp_path, "device-gaps")
+    assert "MPI_Send in exchange" in f.text
+    assert "moves 200 k pieces of 8 bytes" in f.text
+    assert "takes 500 ns for each" in f.text
+    assert f.evidence["piece_s"] == pytest.approx(5e-7)
+    assert f.evidence["moved_bytes"] == 100 * 2000 * 8
+
+
+@pytest.mark.parametrize("job", [
+    with_gaps(each=100 * US),           # one kernel takes no longer
+    with_gaps(pieces=10),               # the launch, not the pieces
+    with_gaps(pieces=0)])
+def test_no_advice_on_gaps_that_cost_little(tmp_path, job):
+    assert not found(job, tmp_path, "device-gaps")
 
 
 def test_buffers_that_are_shown_again(tmp_path):

@@ -320,7 +320,7 @@ def test_json_is_as_the_schema_says(run, tmp_path, job):
 def test_the_schema_knows_every_key_and_no_other(path):
     schema = json.loads(SCHEMA.read_text())
     report = profile_json.report(profile.load(path))
-    assert set(schema["properties"]) == set(report)
+    assert set(schema["properties"]) == {*report, "devices"}
     assert set(profile_json.VIEWS) < set(report)
     report["operations"][0]["surprise"] = 1
     with pytest.raises(jsonschema.ValidationError):
@@ -353,12 +353,57 @@ def test_json_numbers(path):
 
 @pytest.mark.parametrize("name", tables.TABLES)
 def test_csv_round_trip(run, path, name):
+    if name == "devices":
+        path = with_device("device.swcap")
     status, out, err = run("report", path, "--csv", name)
     assert (status, err) == (0, "")
     rows = tables.table(profile.load(path), name)
     assert rows
     assert list(csv.DictReader(io.StringIO(out))) == [
         {key: str(value) for key, value in row.items()} for row in rows]
+
+
+def with_device(path, pieces=0):
+    """A capture of a rank that sends from the memory of a GPU."""
+    job = captures.Job(2)
+    here = job.ranks[0].native("/src/halo.c", 42, "exchange")
+    job.ranks[0].call("MPI_Send", 10, 40 * MS, site=[here], size=4096,
+                      datatype="MPI_DOUBLE", peer=1, device_pieces=pieces)
+    job.ranks[1].call("MPI_Recv", 10, 40 * MS, size=4096, received=40960,
+                      datatype="MPI_DOUBLE")
+    return job.write(path)
+
+
+def test_memory_of_a_gpu_in_every_form(run, tmp_path):
+    path = with_device(tmp_path / "a.swcap", 5120)
+    status, out, _ = run("report", path)
+    assert status == 0 and widths(out) <= 80
+    shown = out.partition("\nMemory of GPUs")[2].partition("\n\n")[0]
+    assert re.search(r"Send +exchange.* 10 +40 KiB +5,120", shown), out
+    assert "Recv" not in shown
+    report = json.loads(run("report", path, "--json", "-")[1])
+    jsonschema.validate(report, json.loads(SCHEMA.read_text()))
+    row, = report["devices"]
+    assert (row["operation"], row["line"], row["calls"], row["sent_bytes"],
+            row["received_bytes"], row["pieces"]) == (
+        "MPI_Send", 42, 10, 40960, 0, 5120)
+    text = run("report", path, "--text")[1].partition("Memory of GPUs")[2]
+    assert re.search(r"^Send +10 +40960 +0 +5120 exchange", text, re.MULTILINE)
+    page = run("report", path, "--html", "-")[1]
+    assert 'id="devices"' in page and 'href="#devices"' in page
+
+
+def test_pieces_are_shown_only_where_there_are_any(run, tmp_path):
+    _, out, _ = run("report", with_device(tmp_path / "a.swcap"))
+    assert "Memory of GPUs" in out and "pieces: " not in out
+
+
+def test_a_run_without_a_gpu_looks_as_it_did(run, path):
+    report = json.loads(run("report", path, "--json", "-")[1])
+    assert "devices" not in report
+    for form in ((), ("--text",), ("--html", "-")):
+        said = run("report", path, *form)[1]
+        assert "GPU" not in said and "devices" not in said
 
 
 def test_places_in_every_form(run, tmp_path):

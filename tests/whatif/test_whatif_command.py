@@ -7,8 +7,10 @@ import pathlib
 import jsonschema
 import pytest
 import straightway
+from harness import captures
 from harness import whatif_standin as standin
 from harness.calibrations import calibration
+from straightway import profile
 from straightway.errors import UserError
 from straightway.machine import hardware as machine
 from straightway.machine import hosts
@@ -397,6 +399,24 @@ def test_more_ranks_than_cores_are_not_measured_unless_asked(run):
     assert report["measured"] is None
     assert "8 ranks do not fit the 2 cores" in report["not_measured"]
     assert report_of(run, "-n", "8", "--measure", "./app")["measured"]
+
+
+@pytest.mark.parametrize("pieces, told", [(None, []), (0, [
+    "Data in the memory of GPUs: MPI_Send moved 40 KiB from or to it in 10 "
+    "calls. In the last normal run these calls took 20.0 ms on each rank, on "
+    "average. The models know ordinary memory alone, and predict these calls "
+    "as if their data lay there."])])
+def test_data_in_the_memory_of_gpus_is_named(run, monkeypatch, tmp_path,
+                                             pieces, told):
+    job = captures.Job(2)
+    job.ranks[0].call("MPI_Send", 10, 40 * captures.MS, size=4096, peer=1,
+                      device_pieces=pieces)
+    job.ranks[1].call("MPI_Recv", 10, 40 * captures.MS, size=4096,
+                      received=40960)
+    monkeypatch.setattr(standin.Runner, "profile",
+                        profile.load(job.write(tmp_path / "a.swcap")))
+    notes = report_of(run, "-n", "2", "./app")["notes"]
+    assert [note for note in notes if "GPU" in note] == told
 
 
 # Sweeps ---------------------------------------------------------------------

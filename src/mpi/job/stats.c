@@ -3,6 +3,7 @@
  */
 #include "stats.h"
 
+#include "device/cuda.h"
 #include "layout/known.h"
 #include "mpi/base/roster.h"
 #include "mpi/coll/counted.h"
@@ -116,6 +117,24 @@ static int64_t print_matches(int rank)
     return sum.messages;
 }
 
+/* Collective, as sw_stats_print: what --gpu has asked of CUDA's driver. */
+static void print_driver(void)
+{
+    sw_cuda_counts_t *c = &sw_cuda_counts;
+    enum { LAUNCHES, COPIES, ALLOCATIONS, OPENINGS, COUNT };
+    int64_t mine[COUNT] = {atomic_load(&c->launches), atomic_load(&c->copies),
+                           atomic_load(&c->allocations),
+                           atomic_load(&c->openings)};
+    int64_t all[COUNT] = {0};
+    host.Reduce(mine, all, COUNT, MPI_INT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
+    if (all[LAUNCHES] + all[COPIES])
+        sw_say("memory of a GPU: %lld kernels launched, %lld copies by its "
+               "engine, %lld allocations, %lld openings of other ranks' "
+               "memory",
+               (long long)all[LAUNCHES], (long long)all[COPIES],
+               (long long)all[ALLOCATIONS], (long long)all[OPENINGS]);
+}
+
 /* Collective, as sw_stats_print; how many messages were ours. The sums are 0 on
  * all ranks but rank 0. */
 static int64_t print_messages(void)
@@ -146,6 +165,7 @@ static int64_t print_messages(void)
                "buffer to buffer, %lld copies between a GPU and ordinary "
                "memory for others",
                (long long)all.carried, (long long)all.staged);
+    print_driver();
     if (all.known + all.brought)
         sw_say("layouts of senders: known %lld times, brought %lld times",
                (long long)all.known, (long long)all.brought);

@@ -129,7 +129,10 @@ void sw_collective_persistent(sw_event_t *e, sw_collective_t what,
                       .persistent = true,
                       .number = e->amount.size,
                       .sent = e->amount.sent,
-                      .received = e->amount.received};
+                      .received = e->amount.received,
+                      .device_sent = e->device_sent,
+                      .device_received = e->device_received,
+                      .piece = e->piece};
     e->amount.sent = e->amount.received = 0;
     e->amount.sent_between = e->amount.received_between = 0;
     sw_pending_add(&p);
@@ -150,6 +153,7 @@ void sw_collective_starts(sw_event_t *e, sw_pending_t *p)
     sw_pending_start(p);
     e->amount.sent += p->sent;
     e->amount.received += p->received;
+    sw_record_device_moved(e, p, p->sent, p->received);
     sw_record_between_again(e, p);
 }
 

@@ -56,7 +56,10 @@ typedef struct {
     uint64_t stands_for;   /* ns; 0: this call is not looked at */
     uint32_t partners;     /* to look at */
     bool looked;           /* at least at one */
-    bool paused;           /* follow the call, but record nothing */
+    /* The data lie in a device's memory, in such pieces (devices.c). */
+    bool device_sent, device_received;
+    uint8_t piece;
+    bool paused; /* follow the call, but record nothing */
 } sw_event_t;
 
 /* Where an event's call is left by an exception, recording goes on. */
@@ -104,6 +107,8 @@ SW_EVENT_PART bool sw_event_begin(sw_event_t *e, const sw_caller_t *caller)
     e->post = e->wanted = e->latest = e->number = e->stands_for = 0;
     e->partners = 0;
     e->looked = false;
+    e->device_sent = e->device_received = false;
+    e->piece = 0;
     if (sw_unlikely(e->paused))
         return true;
     r->site = sw_site_quick(caller);
@@ -261,6 +266,9 @@ static inline uint32_t sw_event_starts(sw_event_t *e)
     return name;
 }
 
+/* Count what the call has moved from or to a device's memory. */
+void sw_event_devices(sw_event_t *e);
+
 /* Put the call into the trace. */
 void sw_event_trace(sw_event_t *e, sw_record_t *record);
 
@@ -279,6 +287,8 @@ __attribute__((noinline, unused)) static void sw_event_count(sw_event_t *e)
                                             (double)late /
                                             (double)e->amount.time);
     }
+    if (sw_unlikely(e->device_sent | e->device_received))
+        sw_event_devices(e);
     if (e->comm)
         e->key.words[0] |= (uint64_t)e->comm->number << 48;
     e->key.words[1] |= (uint64_t)sw_record_bin(e->amount.size) << 48;

@@ -151,7 +151,10 @@ void sw_send_pending(sw_event_t *e, MPI_Comm comm, int dest, int tag,
                       .persistent = persistent,
                       .peer = dest,
                       .tag = tag,
-                      .sent = e->amount.size};
+                      .sent = e->amount.size,
+                      .device_sent = e->device_sent,
+                      .device_received = e->device_received,
+                      .piece = e->piece};
     if (!persistent && !e->paused) {
         e->amount.sent = e->amount.size;
         sw_record_between_sent(e, e->comm, dest, e->amount.sent);
@@ -211,6 +214,8 @@ static void arrived(sw_event_t *e, sw_known_comm_t *c, const asked_t *asked,
     int64_t rank = sw_known_rank(c, source);
     e->amount.received += bytes;
     sw_record_between_received(e, c, source, bytes);
+    if (asked->request)
+        sw_record_device_moved(e, asked->request, 0, bytes);
     sw_peers_received(&e->recorder->peers, SW_PEERS_MESSAGES, rank, bytes);
     if (e->stands_for)
         sw_event_look(e, rank, theirs);
@@ -260,7 +265,10 @@ void sw_receive_pending(sw_event_t *e, MPI_Comm comm, int source, int tag,
                         .tag = tag,
                         .asks = wild(source, tag),
                         .stamp = e->wanted,
-                        .number = e->number};
+                        .number = e->number,
+                        .device_sent = e->device_sent,
+                        .device_received = e->device_received,
+                        .piece = e->piece};
     if (p->asks)
         p->since = persistent ? 0 : e->began;
     if (!persistent)
@@ -283,7 +291,10 @@ void sw_isendrecv_pending(sw_event_t *e, MPI_Comm comm, int source, int tag,
                       .number = e->number,
                       .untold = SW_ISENDRECV_UNTOLD,
                       .asks = SW_ISENDRECV_UNTOLD || wild(source, tag),
-                      .received = sw_event_bytes(e, count, type)};
+                      .received = sw_event_bytes(e, count, type),
+                      .device_sent = e->device_sent,
+                      .device_received = e->device_received,
+                      .piece = e->piece};
     if (!p.untold && p.asks)
         p.since = e->began;
     posted(e, &p);
@@ -307,6 +318,7 @@ static void untold(sw_event_t *e, const sw_pending_t *p)
         return;
     e->amount.received += p->received;
     sw_record_between_received(e, c, p->peer, p->received);
+    sw_record_device_moved(e, p, 0, p->received);
     if (p->peer != MPI_ANY_SOURCE)
         sw_peers_received(&e->recorder->peers, SW_PEERS_MESSAGES,
                           sw_known_rank(c, p->peer), p->received);
@@ -371,6 +383,7 @@ void sw_record_message_ended(sw_event_t *e, const sw_pending_t *p,
         if (p->kind == SW_PENDING_RECEIVE) {
             e->amount.received += p->received;
             sw_record_between_received(e, c, p->peer, p->received);
+            sw_record_device_moved(e, p, 0, p->received);
             sw_peers_received(&e->recorder->peers, SW_PEERS_MESSAGES,
                               sw_known_rank(c, p->peer), p->received);
         }
@@ -427,6 +440,7 @@ void sw_record_message_starts(sw_event_t *e, sw_pending_t *p)
     if (sends) {
         e->amount.sent += p->sent;
         sw_record_between_sent(e, c, p->peer, p->sent);
+        sw_record_device_moved(e, p, p->sent, 0);
         sw_peers_sent(&e->recorder->peers, SW_PEERS_MESSAGES,
                       sw_known_rank(c, p->peer), p->sent);
     }
@@ -451,7 +465,10 @@ void sw_record_partitioned(sw_event_t *e, sw_pending_kind_t kind, MPI_Comm comm,
         .persistent = true,
         .partitioned = true,
         .peer = peer,
-        .tag = (int32_t)(sw_board_key((uint32_t)tag, which) >> 34)};
+        .tag = (int32_t)(sw_board_key((uint32_t)tag, which) >> 34),
+        .device_sent = e->device_sent,
+        .device_received = e->device_received,
+        .piece = e->piece};
     *(kind == SW_PENDING_SEND ? &p.sent : &p.received) = bytes;
     sw_pending_add(&p);
 }
@@ -528,7 +545,10 @@ void sw_mrecv_pending(sw_event_t *e, MPI_Datatype type, MPI_Request request)
                       .peer = MPI_ANY_SOURCE,
                       .tag = MPI_ANY_TAG,
                       .number = e->number,
-                      .stamp = e->wanted};
+                      .stamp = e->wanted,
+                      .device_sent = e->device_sent,
+                      .device_received = e->device_received,
+                      .piece = e->piece};
     if (!e->comm)
         return;
     posted(e, &p);

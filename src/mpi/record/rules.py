@@ -89,6 +89,48 @@ def status(receives=None):
                       f"{receives.tag} == MPI_ANY_TAG)")
 
 
+# Memory of devices -----------------------------------------------------------
+
+
+def devices(out=None, to=None, sends="e.amount.sent != 0",
+            receives="e.amount.received != 0"):
+    """Where a call's data lie: `out` and `to` are buffers with their types.
+    The conditions hold if the call has such data."""
+    none = "NULL", "MPI_DATATYPE_NULL"
+    return ("sw_record_devices(&e, "
+            + ", ".join((sends if out else "false", *(out or none),
+                         receives if to else "false", *(to or none)))
+            + ");\n")
+
+
+def lies(part):
+    """The buffer and the type of a message's Part; None without one."""
+    return part and (part.buffer, part.type)
+
+
+def devices_of(call):
+    """The same of a collective."""
+    def kind(part):
+        return "MPI_DATATYPE_NULL" if part.types else part.type
+
+    def or_else(buffer, type_, other, other_type):
+        if call.reduces or call.in_place == buffer:
+            there = f"{buffer} == MPI_IN_PLACE"
+            return (f"{there} ? {other} : {buffer}",
+                    type_ if type_ == other_type
+                    else f"{there} ? {other_type} : {type_}")
+        return buffer, type_
+
+    if not call.moves:
+        return ""
+    sent, received = kind(call.sends), kind(call.receives or call.sends)
+    if call.moves == "bcast":
+        return devices(("$buffer", sent), ("$buffer", received))
+    return devices(or_else("$sendbuf", sent, "$recvbuf", received),
+                   ("$recvbuf", received) if call.reduces else
+                   or_else("$recvbuf", received, "$sendbuf", sent))
+
+
 # Messages --------------------------------------------------------------------
 
 
@@ -99,11 +141,13 @@ def send(call):
     if call.form == BLOCKING:
         return {"before": before,
                 "after": (f"sw_record_send_after(&e, $comm, {s.peer}, "
-                          f"{amount(s)});")}
+                          f"{amount(s)});\n" + devices(lies(s)))}
     after = (f"sw_send_pending(&e, $comm, {s.peer}, {s.tag}, {amount(s)}, "
              f"*$request, {truth(call.form == PERSISTENT)});")
-    return ({"after": after} if call.form == PERSISTENT
-            else {"before": before, "after": after})
+    if call.form == PERSISTENT:
+        kept = devices(lies(s), sends=f"{s.peer} != MPI_PROC_NULL")
+        return {"after": kept + after}
+    return {"before": before, "after": f"{after}\n{devices(lies(s))}"}
 
 
 @rule("receive")
@@ -113,8 +157,10 @@ def receive(call):
     before = f"sw_record_receive_before({named});"
     if call.form == BLOCKING:
         return {**status(r), "before": before,
-                "after": f"sw_record_receive_after({named}, {r.type}, its);"}
-    after = (f"sw_receive_pending({named}, {r.type}, *$request, "
+                "after": f"sw_record_receive_after({named}, {r.type}, its);\n"
+                + devices(to=lies(r))}
+    after = devices(to=lies(r), receives=f"{r.peer} != MPI_PROC_NULL") + (
+             f"sw_receive_pending({named}, {r.type}, *$request, "
              f"{truth(call.form == PERSISTENT)});")
     return ({"after": after} if call.form == PERSISTENT
             else {"before": before + "\ne.partners = 0;", "after": after})
@@ -124,7 +170,10 @@ def receive(call):
 def partitioned(call):
     kind = "SEND" if call.sends else "RECEIVE"
     data = call.sends or call.receives
-    return {"after": f"sw_record_partitioned(&e, SW_PENDING_{kind}, $comm, "
+    where = devices(lies(call.sends), lies(call.receives),
+                    *2 * (f"{data.peer} != MPI_PROC_NULL",))
+    return {"after": where
+            + f"sw_record_partitioned(&e, SW_PENDING_{kind}, $comm, "
                      f"{data.peer}, {data.tag},\n               "
                      f"$partitions, {amount(data)}, *$request);"}
 
@@ -138,9 +187,11 @@ def matched(call):
     before, kind = "sw_record_mrecv_before(&e, *$message);", call.receives.type
     if call.form == BLOCKING:
         return {**status(), "before": before,
-                "after": f"sw_record_mrecv_after(&e, {kind}, its);"}
+                "after": f"sw_record_mrecv_after(&e, {kind}, its);\n"
+                + devices(to=lies(call.receives))}
     return {"before": before + "\ne.partners = 0;",
-            "after": f"sw_mrecv_pending(&e, {kind}, *$request);"}
+            "after": devices(to=lies(call.receives), receives="e.comm")
+            + f"sw_mrecv_pending(&e, {kind}, *$request);"}
 
 
 @rule("sendrecv")
@@ -152,9 +203,13 @@ def sendrecv(call):
     if call.form == BLOCKING:
         return {**status(r), "before": before,
                 "after": after + "sw_record_receive_after(&e, $comm, "
-                                 f"{r.peer}, {r.tag}, {r.type}, its);"}
+                                 f"{r.peer}, {r.tag}, {r.type}, its);\n"
+                + devices(lies(s), lies(r))}
     return {"before": before + "\ne.partners = 0;",
-            "after": after + f"sw_isendrecv_pending(&e, $comm, {r.peer}, "
+            "after": after
+            + devices(lies(s), lies(r),
+                      receives=f"{r.peer} != MPI_PROC_NULL")
+            + f"sw_isendrecv_pending(&e, $comm, {r.peer}, "
                              f"{r.tag}, {amount(r)}, *$request);"}
 
 
@@ -241,7 +296,7 @@ def amounts(call):
     elif call.blocks:
         text += (f"sw_collective_{call.blocks[:-1]}(&e, $root, "
                  f"{data(getattr(call, call.blocks))});\n")
-    return text
+    return text + devices_of(call)
 
 
 @rule("collective", "neighbours")
@@ -311,6 +366,9 @@ for name, asks, what in (
         + f"sw_window_{asks}_after(&e, w{', ' * bool(what)}{what});"}
 
 
+RESULT = {"FETCH": "$result_addr"}
+
+
 @rule("window")
 def window(call):
     if call.what == "FETCH":
@@ -324,8 +382,11 @@ def window(call):
         op = "$op" if call.reduces else "MPI_OP_NULL"
         after = ("sw_record_put_after(&e, w, $target_rank, "
                  f"{amount(call.sends)}, {op});")
+    where = devices(("$origin_addr", call.sends.type) if call.sends else None,
+                    (RESULT.get(call.what, "$origin_addr"), call.receives.type)
+                    if call.receives else None)
     return {"before": WINDOW + "sw_record_access_before(&e, w);",
-            "after": after}
+            "after": f"{after}\n{where}"}
 
 
 # Files -----------------------------------------------------------------------
@@ -334,8 +395,10 @@ def window(call):
 @rule("file")
 def file(call):
     if call.sends:
-        return {"after": f"sw_record_file_wrote(&e, {amount(call.sends)});"}
+        return {"after": f"sw_record_file_wrote(&e, {amount(call.sends)});\n"
+                + devices(("$buf", call.sends.type))}
     read = f"sw_record_file_read(&e, {amount(call.receives)}, "
+    where = devices(to=("$buf", call.receives.type))
     if call.form == BLOCKING:
-        return {**status(), "after": read + "its);"}
-    return {"after": read + "NULL);"}
+        return {**status(), "after": f"{read}its);\n{where}"}
+    return {"after": f"{read}NULL);\n{where}"}

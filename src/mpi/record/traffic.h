@@ -7,6 +7,7 @@
 #define SW_MPI_RECORD_TRAFFIC_H
 
 #include "event.h"
+#include "device/memory.h"
 
 #include <limits.h>
 
@@ -196,6 +197,35 @@ static inline void sw_record_between_received(sw_event_t *e,
 /* A persistent collective starts. The recorder kept only the sums of its
  * blocks, and takes them to be alike. */
 void sw_record_between_again(sw_event_t *e, const sw_pending_t *p);
+
+/* Devices (devices.c) ------------------------------------------------------ */
+
+void sw_record_devices_slow(sw_event_t *e, const void *out, MPI_Datatype sent,
+                            const void *in, MPI_Datatype received);
+
+/* The call sends data at `out`, or receives some at `in`. A side that it does
+ * not have may be anything. The types may be MPI_DATATYPE_NULL: not known. */
+static inline void sw_record_devices(sw_event_t *e, bool sends, const void *out,
+                                     MPI_Datatype sent, bool receives,
+                                     const void *in, MPI_Datatype received)
+{
+    if (sw_device_possible() && !e->paused)
+        sw_record_devices_slow(e, sends ? out : NULL, sent,
+                               receives ? in : NULL, received);
+}
+
+/* A request of this call has moved so many bytes. */
+static inline void sw_record_device_moved(sw_event_t *e, const sw_pending_t *p,
+                                          uint64_t sent, uint64_t received)
+{
+    if (sw_likely(!p->device_sent && !p->device_received))
+        return;
+    sent = p->device_sent ? sent : 0;
+    received = p->device_received ? received : 0;
+    e->amount.device_sent += sent;
+    e->amount.device_received += received;
+    e->amount.device_pieces += sw_pending_pieces(p->piece, sent + received);
+}
 
 /* One-sided (windows.c) ---------------------------------------------------- */
 

@@ -248,6 +248,10 @@ static void call_row(sw_columns_t *calls, sw_columns_t *times,
         sw_record_seen(&r->shown_again),
         sw_record_seen(&r->sent_between),
         sw_record_seen(&r->received_between),
+        sw_record_seen(&r->device_calls),
+        sw_record_seen(&r->device_sent),
+        sw_record_seen(&r->device_received),
+        sw_record_seen(&r->device_pieces),
         r->key.side};
     for (uint64_t b = 0; b < SW_RECORD_BUCKETS; b++) {
         uint32_t count = atomic_load_explicit(
@@ -334,6 +338,10 @@ static void put_calls(sw_blob_t *text, sw_blob_t *tables, sw_blob_t *columns)
                                              "shown_again",
                                              "sent_between",
                                              "received_between",
+                                             "device_calls",
+                                             "device_sent",
+                                             "device_received",
+                                             "device_pieces",
                                              "side",
                                              NULL};
     static const char *const time_names[] = {"record", "bucket", "count", NULL};

@@ -39,8 +39,24 @@ typedef struct {
     /* its status may be wrong: `received` bytes is what there was room for */
     bool untold : 1;
     bool asks : 1; /* its status tells more than bytes */
+    /* The data lie in a device's memory. */
+    bool device_sent : 1, device_received : 1;
+    uint8_t piece; /* see sw_pending_code */
 } sw_pending_t;
 _Static_assert(sizeof(sw_pending_t) == SW_LINE, "one line");
+
+/* How many bytes the pieces of data with gaps have on average, in one byte: up
+ * to 127 as they are, else a power of two. 0: there are no gaps. */
+static inline uint8_t sw_pending_code(uint64_t bytes)
+{
+    return bytes < 128 ? (uint8_t)bytes
+                       : (uint8_t)(128 + 56 - __builtin_clzll(bytes));
+}
+
+static inline uint64_t sw_pending_pieces(uint8_t code, uint64_t bytes)
+{
+    return !code ? 0 : code < 128 ? bytes / code : bytes >> (code - 128 + 7);
+}
 
 /* May several threads come at once? The recorder sets it before the first
  * use. */

@@ -52,7 +52,10 @@ typedef struct {
     uint64_t time;                           /* ns */
     uint64_t sent, received, size;           /* bytes */
     uint64_t sent_between, received_between; /* of these, other nodes' */
-    uint64_t probed, waited;                 /* ns */
+    /* Of sent and received, those in a device's memory; of them, the pieces of
+     * datatypes with gaps. */
+    uint64_t device_sent, device_received, device_pieces;
+    uint64_t probed, waited; /* ns */
     bool failed;
 } sw_amount_t;
 
@@ -72,6 +75,7 @@ typedef struct {
     _Atomic uint64_t errors, probed, waited;
     _Atomic uint64_t showing, shown_again; /* ns, bytes: node/arena/show.h */
     _Atomic uint64_t sent_between, received_between;
+    _Atomic uint64_t device_calls, device_sent, device_received, device_pieces;
     _Atomic uint32_t number; /* in the trace; 0: not in it */
     sw_traced_t traced;
 } sw_record_t;
@@ -154,6 +158,12 @@ static inline void sw_record_add(sw_record_t *r, const sw_amount_t *a)
     if (sw_unlikely(a->sent_between | a->received_between)) {
         sw_record_bump(&r->sent_between, a->sent_between);
         sw_record_bump(&r->received_between, a->received_between);
+    }
+    if (sw_unlikely(a->device_sent | a->device_received)) {
+        sw_record_bump(&r->device_calls, 1);
+        sw_record_bump(&r->device_sent, a->device_sent);
+        sw_record_bump(&r->device_received, a->device_received);
+        sw_record_bump(&r->device_pieces, a->device_pieces);
     }
     if (sw_unlikely(sw_show_cost.nanoseconds)) {
         sw_record_bump(&r->showing, sw_show_cost.nanoseconds);

@@ -14,17 +14,13 @@
 #ifndef DEVICE_MEMORY_H
 #define DEVICE_MEMORY_H
 
-#include "mpi/test.h"
+#include "gpu_memory.h"
 
-#include <dlfcn.h>
 #include <execinfo.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <ucontext.h>
 
-static void *driver;
-static void *(*device_allocate)(size_t size, int managed);
-static void *(*device_alias)(const void *at);
 static char *device_open;  /* pages that can be touched just now */
 static bool device_strict; /* the host must not touch it either */
 #define DEVICE_OPEN 8192
@@ -126,17 +122,16 @@ static void on_step(int number, siginfo_t *info, void *context)
     device_close();
 }
 
-/* Load the driver's stand-in. Memory beyond what is used keeps the pages that
+/* Load the driver. Memory beyond what is used keeps the pages that
  * are opened inside the device's. */
 static void device_start(const char *library)
 {
     void *frame[4];
     backtrace(frame, 4); /* what it loads it loads now */
     device_strict = getenv("DEVICE_STRICT");
-    driver = dlopen(library, RTLD_NOW | RTLD_GLOBAL);
-    CHECK(driver, "%s", dlerror());
-    *(void **)&device_allocate = dlsym(driver, "standin_allocate");
-    *(void **)&device_alias = dlsym(driver, "standin_alias");
+    device_load(library);
+    if (device_real) /* the processor reaches none of its pages */
+        return;
     struct sigaction act = {.sa_flags = SA_SIGINFO};
     act.sa_sigaction = on_fault;
     sigaction(SIGSEGV, &act, NULL);

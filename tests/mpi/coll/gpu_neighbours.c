@@ -64,10 +64,13 @@ static void prepare(long round)
         out_seen[i] = value(world_rank, i / BLOCK, i % BLOCK, round);
         in_seen[i] = -1;
     }
+    device_put(out);
+    device_put(in);
 }
 
 static void check(int kind, int form, long round)
 {
+    device_get(in);
     for (int b = 0; b < 2; b++) {
         int from = (world_rank + (b ? 1 : world_size - 1)) % world_size;
         int block = kind < ALLTOALL ? 0 : !b;
@@ -85,7 +88,7 @@ int main(int argc, char **argv)
     int ranks, ends = 1;
     MPI_Datatype some;
     test_start(&argc, &argv);
-    device_load(argv[1]);
+    device_begin(argv[1]);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     MPI_Cart_create(MPI_COMM_WORLD, 1, &ranks, &ends, 0, &ring);
     MPI_Type_vector(N, 1, 2, MPI_DOUBLE, &some);

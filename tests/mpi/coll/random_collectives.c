@@ -334,12 +334,13 @@ static void side_place(side_t *s, int role, bool read_only)
                 (now->op >= 0 ? now->element->align : 1);
     bool served = now->op < 0 || now->element < &elements[4];
     s->device = NULL;
-    if (device_driver && now->size > 1 && served && !rng_one_in(&now->own, 3))
+    if (driver && now->size > 1 && served && !rng_one_in(&now->own, 3))
         s->device = device_take(s->size + shift);
     if (s->device) {
         s->place = (place_t){.p = s->device->seen + shift,
                              .n = s->size + shift};
         memcpy(s->place.p, s->image, s->size);
+        device_put(s->device->at);
     } else if (plain || now->form != BLOCKING) { /* rooms hold one at a time */
         s->place = (place_t){.n = s->size + shift, .place = HEAP};
         s->place.base = malloc(s->size + shift);
@@ -595,6 +596,8 @@ static void side_turn(const side_t *s, bool others)
     char *p = s->place.p;
     for (size_t i = 0; s->used && i < s->size; i++)
         p[i] = (char)(others ? s->image[i] + 1 : s->image[i]);
+    if (s->used && s->device)
+        device_put(s->device->at);
 }
 
 /* Starts a persistent call; before that up to three times with other data, as
@@ -869,6 +872,10 @@ static void conclude(void)
 {
     uint64_t h = 1;
     char *want = flight->want;
+    if (out->used && out->device)
+        device_get(out->device->at);
+    if (in->used && in->device)
+        device_get(in->device->at);
     if (out->used) {
         compare("send", out, out->place.p, out->image);
         side_give(out);
@@ -1233,7 +1240,7 @@ int main(int argc, char **argv)
                     break;
             CHECK(form >= 0, "no form called %s", argv[i]);
         } else if (!strcmp(argv[i], "--device") && i + 1 < argc) {
-            device_load(argv[++i]);
+            device_begin(argv[++i]);
         } else if (!strcmp(argv[i], "--trace")) {
             trace = true;
         } else if (!strcmp(argv[i], "--plain")) {
@@ -1286,7 +1293,7 @@ int main(int argc, char **argv)
     }
     land_all();
     pending_finish();
-    if (device_driver)
+    if (driver)
         device_report();
     slots_end();
     elements_free();

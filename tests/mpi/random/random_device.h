@@ -1,7 +1,6 @@
 /*
- * random_device.h - buffers in memory of a device, which is the stand-in's for
- * CUDA's driver (tests/device/standin/cuda/). The processor faults on the
- * device's addresses; the test reads and writes by another mapping.
+ * random_device.h - buffers in memory of a device (mpi/base/gpu_memory.h), for
+ * programs that draw many of them.
  *
  * Blocks are kept and taken again. Ranks of odd numbers have a current context,
  * as CUDA's runtime makes one. They free a block now and then, so that its
@@ -10,9 +9,7 @@
 #ifndef RANDOM_DEVICE_H
 #define RANDOM_DEVICE_H
 
-#include "mpi/test.h"
-
-#include <dlfcn.h>
+#include "mpi/base/gpu_memory.h"
 
 #define DEVICES_MAX 64
 
@@ -22,36 +19,16 @@ typedef struct {
     bool taken;
 } device_t;
 
-static void *device_driver; /* NULL: no device */
 static device_t devices[DEVICES_MAX];
-static void *(*device_allocate)(size_t bytes, int managed);
-static void *(*device_alias)(const void *at);
-static uint64_t (*device_count)(const char *call);
-static int (*device_free)(unsigned long long at);
 static bool device_current; /* has this thread a context? */
 
-static void device_load(const char *library)
+static void device_begin(const char *library)
 {
-    static const char *const name[] = {
-        "standin_allocate", "standin_alias",   "standin_count",
-        "cuMemFree_v2",     "cuCtxSetCurrent", "cuDevicePrimaryCtxRetain"};
-    void *found[LENGTH(name)], *context;
-    int (*set)(void *), (*retain)(void **, int);
-    device_driver = dlopen(library, RTLD_NOW);
-    CHECK(device_driver, "%s", dlerror());
-    for (size_t i = 0; i < LENGTH(name); i++) {
-        found[i] = dlsym(device_driver, name[i]);
-        CHECK(found[i], "the driver has no %s", name[i]);
-    }
-    *(void **)&device_allocate = found[0];
-    *(void **)&device_alias = found[1];
-    *(void **)&device_count = found[2];
-    *(void **)&device_free = found[3];
-    *(void **)&set = found[4];
-    *(void **)&retain = found[5];
+    device_load(library);
     CHECK(device_allocate(4096, 0), "no memory of the device");
-    if (world_rank % 2)
-        device_current = !retain(&context, 0) && !set(context);
+    device_current = world_rank % 2;
+    if (device_current)
+        device_make_current();
 }
 
 /* A block that no call has; NULL: all are taken. */
@@ -72,7 +49,7 @@ static device_t *device_take(size_t bytes)
     if (!free_one)
         return NULL;
     if (free_one->at && device_current)
-        CHECK(!device_free((uintptr_t)free_one->at), "not freed");
+        device_free(free_one->at);
     *free_one = (device_t){.bytes = bytes + bytes / 2, .taken = true};
     free_one->at = device_allocate(free_one->bytes, 0);
     CHECK(free_one->at, "no memory of the device");
