@@ -77,7 +77,10 @@ def test_random_programs_replay(host, name, n, arguments, words, tmp_path):
     assert made.figures["damaged"] == 0
     messages, size = moved(found)
     ends = set()
-    for model in MODELS:
+    # Which request MPI_Waitany has found is kept. In a rendezvous another may
+    # have to come first.
+    models = set(MODELS) - ({"rendezvous"} if name == "random_p2p" else set())
+    for model in sorted(models):
         for _ in range(2):
             result = replay(made.path, model, n, tmp_path)
             assert result["state"] == "done"
