@@ -256,7 +256,8 @@ def flow(host, n, tmp_path, *args, straightway=False):
 
 
 @programs.needs_mpi4py
-@pytest.mark.parametrize("n", [pytest.param(1, marks=DEEP), 2, 4])
+@pytest.mark.parametrize("n", [
+    pytest.param(1, marks=DEEP), 2, pytest.param(4, marks=DEEP)])
 def test_taylor_green_is_the_same_flow(host, n, tmp_path):
     args = "--n", 32, "--steps", 10
     alone = flow(host, n, tmp_path, *args)
@@ -429,6 +430,7 @@ def between_nodes(done):
 
 
 @nodes.able
+@pytest.mark.deep
 def test_a_mapped_program_sends_between_nodes_what_map_predicts(host):
     """The interfaces of the nodes count, with and without Straightway."""
     nodes.need()

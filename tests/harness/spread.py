@@ -4,9 +4,9 @@ A run under every MPI repeats each test six times, for few more faults found.
 So a short run takes two of them for each test: one of Open MPI's family and
 one of MPICH's. Variations of a test (sizes, seeds, settings) take others in
 turn, so that all MPIs get their share of every test. A test with MANY
-variations takes one MPI for each of them, of either family in turn. So does a
-test of a TOOL, in whose results MPIs differ little. The choice depends on
-nothing but names: it is the same in every run.
+variations (two or more) takes one MPI for each of them, of either family in
+turn. So does a test of a TOOL, in whose results MPIs differ little. The choice
+depends on nothing but names: it is the same in every run.
 """
 
 import collections
@@ -14,10 +14,11 @@ import pathlib
 import zlib
 
 LEAST = 2
-MANY = 3
+MANY = 2
 # Folders of tests, below the folder of all.
 TOOLS = ("bench", "examples", "front/python", "harness", "machine",
-         "mpi/record", "mpi/virtual", "profile", "study", "whatif")
+         "mpi/record", "mpi/virtual", "neighbours", "profile", "study",
+         "whatif", "where")
 TESTS = pathlib.Path(__file__).resolve().parents[1]
 
 

@@ -63,6 +63,7 @@ def test_64_ranks_are_less_than_3_megabytes(tmp_path):
     assert len(page_of(job, tmp_path / "c.swcap").encode()) < 3e6
 
 
+@pytest.mark.deep
 def test_1024_ranks_that_all_talk_stay_small(tmp_path):
     job = captures.halo(1024, steps=10)
     for rank in job.ranks:

@@ -39,6 +39,9 @@ NEAR = ["test_cco_buf", "test_cco_vec", "test_cco_obj", "test_cco_nb_buf",
         "test_p2p_buf_matched", "test_p2p_obj_matched", "test_request",
         "test_status"]
 
+SHORT = ["test_cco_buf", "test_cco_nb_vec", "test_p2p_buf", "test_p2p_obj",
+         "test_request", "test_rma", "test_status"]
+
 
 @pytest.fixture(scope="session")
 def suite():
@@ -201,18 +204,25 @@ def compare(host, n, suite, options, tmp_path, timeout, env=None):
         (with_us.passed, alone.passed, alone.says)
 
 
-def communication(host, n, suite, tmp_path, timeout, env=None):
-    options = [o for name in NEAR for o in ("-i", name + r"\.")]
+def communication(host, n, suite, tmp_path, timeout, env=None, files=NEAR,
+                  least=500):
+    options = [o for name in files for o in ("-i", name + r"\.")]
     options += ["-x", "DatatypePickle"]      # slow, and local
     options = allowed(host, n, options)
     with_us = ours(host, n, suite, options, tmp_path, timeout, env)
     if with_us.bad:
         no_new(with_us, host_alone(host, n, suite, options, tmp_path,
                                    2 * timeout))
-    assert with_us.passed > 500 * total(n), (with_us.passed, with_us.says)
+    assert with_us.passed > least * total(n), (with_us.passed, with_us.says)
 
 
 @needs_mpi4py
+def test_messages_and_windows(host, suite, tmp_path):
+    communication(host, 2, suite, tmp_path, 120, files=SHORT, least=150)
+
+
+@needs_mpi4py
+@pytest.mark.deep
 def test_communication(host, suite, tmp_path):
     communication(host, 2, suite, tmp_path, 120)
 

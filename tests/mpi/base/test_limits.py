@@ -9,7 +9,9 @@ from harness.programs import AT_ONCE, source, well
 MIB = 1 << 20
 
 
-@pytest.mark.parametrize("room", [256 * MIB, 1024 * MIB, 16384 * MIB])
+@pytest.mark.parametrize("room", [
+    256 * MIB, pytest.param(1024 * MIB, marks=pytest.mark.deep),
+    16384 * MIB])
 def test_little_address_space_is_enough(host, room):
     """Neither arena nor pool of the usual size fits beside the host."""
     prlimit = shutil.which("prlimit")

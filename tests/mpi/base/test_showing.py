@@ -21,7 +21,7 @@ WAYS = {
 }
 
 
-@pytest.mark.parametrize("ranks", [2, 3])
+@pytest.mark.parametrize("ranks", [2, pytest.param(3, marks=DEEP)])
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=DEEP)
                                        for seed in range(100, 140))])

@@ -26,7 +26,7 @@ def given(done):
 
 
 @pytest.mark.parametrize("straightway", [True, False])
-@pytest.mark.parametrize("n", [2, 3])
+@pytest.mark.parametrize("n", [2, pytest.param(3, marks=pytest.mark.deep)])
 def test_all_that_giving_promises(host, n, straightway):
     done = well(run(host, n, "give_cases", "all", straightway=straightway,
                     env=ON, timeout=200))

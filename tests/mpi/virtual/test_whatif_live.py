@@ -616,7 +616,8 @@ messages barrier dissemination
 """
 
 
-@pytest.mark.parametrize("n", [2, 4])
+@pytest.mark.parametrize("n", [
+    2, pytest.param(4, marks=pytest.mark.deep)])
 @pytest.mark.parametrize("more", ["", MESSAGES], ids=["cost", "messages"])
 @pytest.mark.parametrize("enable", ["off", "on"])
 def test_threads_on_their_own_communicators(host, n, more, enable, tmp_path):
