@@ -145,6 +145,16 @@ def gpu(kernels):
             "STRAIGHTWAY_GPU_KERNELS": str(kernels)}
 
 
+UNSIGNED, SIGNED = (
+    [f"{sign}{bits}" for bits in (8, 16, 32, 64)] for sign in ("UINT", "INT"))
+REDUCTIONS = [
+    *((op, type) for type in UNSIGNED for op in
+      ("SUM", "PROD", "LAND", "LOR", "LXOR", "BAND", "BOR", "BXOR")),
+    *((op, type) for type in ("FLOAT", "DOUBLE") for op in ("SUM", "PROD")),
+    *((op, type) for type in (*UNSIGNED, *SIGNED, "FLOAT", "DOUBLE")
+      for op in ("MAX", "MIN"))]
+
+
 @pytest.fixture
 def kernels(tmp_path):
     """A file of kernels for the stand-in, which needs their names alone."""
@@ -153,9 +163,38 @@ def kernels(tmp_path):
              for width, some in (("narrow", shapes), ("wide", shapes[2:]))
              for source in some for target in some
              for unit in (1, 2, 4, 8, 16, 32)]
-    (tmp_path / "move.ptx").write_text(".version 7.0\n" + "".join(
-        f".visible .entry {name}()\n{{\n}}\n" for name in names))
+    reductions = [f"sw_reduce_{op}_{type}" for op, type in REDUCTIONS]
+    for file, entries in ("move", names), ("reduce", reductions):
+        (tmp_path / f"{file}.ptx").write_text(".version 7.0\n" + "".join(
+            f".visible .entry {name}()\n{{\n}}\n" for name in entries))
     return tmp_path
+
+
+def folded(host, driver, gpu, n, mode, calls, **env):
+    """Launches: of kernels that reduce, as nothing else is launched."""
+    done = well(run(host, n, "gpu_folds", driver, mode, calls,
+                    env={**gpu, **env}))
+    assert LEFT not in done.stderr
+    return int(re.search(r"launches (\d+)", done.stdout)[1])
+
+
+@pytest.mark.parametrize("n, mode", [(2, "all"), (3, "all"), (3, "some"),
+                                     (2, "again")])
+def test_reductions_by_kernels_have_the_same_bits(host, driver, gpu, n, mode):
+    env = {"STANDIN_REUSE": "1"} if mode == "again" else {}
+    assert folded(host, driver, gpu, n, mode, 70, **env)
+
+
+@no_reduce_local
+def test_local_reductions_of_a_gpu(host, driver, gpu):
+    assert folded(host, driver, gpu, 1, "local", 60)
+
+
+@pytest.mark.parametrize("trouble", [
+    pytest.param(trouble, marks=[pytest.mark.deep] if i % 3 != 1 else [])
+    for i, trouble in enumerate(TROUBLES)])
+def test_trouble_with_the_driver_costs_no_reduction(host, driver, gpu, trouble):
+    folded(host, driver, gpu, 2, "all", 60, **TROUBLES[trouble])
 
 
 @pytest.mark.parametrize("ranks", [2, 3])
