@@ -8,77 +8,15 @@
  */
 #include "carried.h"
 
-#include "coll/reduce/kernel.h"
 #include "device/combine.h"
 #include "device/cuda.h"
 #include "device/workspace.h"
+#include "reductions.h"
 #include "sanitized.h"
-
-#include <math.h>
 
 #define SOURCES 9
 #define ELEMENTS 3000
 #define ROOM (8 * ELEMENTS + 128)
-
-static uint64_t state = 4711;
-
-static uint64_t below(uint64_t n)
-{
-    return random_from(&state) % n;
-}
-
-static const struct {
-    int kernel;
-    sw_op_t op;
-    sw_type_t type;
-} kinds[] = {
-#define KIND(op, type) {SW_REDUCE_##op##_##type, SW_##op, SW_##type},
-    SW_REDUCTIONS(KIND)};
-#define KINDS (sizeof kinds / sizeof *kinds)
-
-/* Elements that may be zeros of both signs, infinite, tiny, no numbers. */
-static void fill(char *at, sw_type_t type, size_t n)
-{
-    static const double some[] = {0.0,    -0.0,  INFINITY, -INFINITY, NAN, 1.0,
-                                  5e-324, 1e-40, -1e-45,   1e30,      3.0};
-    size_t bytes = sw_type_bytes(type);
-    for (size_t i = 0; i < n; i++) {
-        uint64_t word = below(4) ? random_from(&state) : below(3);
-        double d = below(5) ? (double)(int64_t)word / 1e17
-                            : some[below(sizeof some / sizeof *some)];
-        float f = (float)d;
-        memcpy(at + i * bytes,
-               type == SW_DOUBLE  ? (void *)&d
-               : type == SW_FLOAT ? (void *)&f
-                                  : (void *)&word,
-               bytes);
-    }
-}
-
-/* A sum or a product may be another NaN. */
-static bool equal(size_t k, const char *a, const char *b, size_t n)
-{
-    size_t bytes = sw_type_bytes(kinds[k].type);
-    bool rounds = kinds[k].op == SW_SUM || kinds[k].op == SW_PROD;
-    for (size_t i = 0; i < n; i++, a += bytes, b += bytes) {
-        double x = 0, y = 0;
-        float f, g;
-        if (memcmp(a, b, bytes) == 0)
-            continue;
-        if (kinds[k].type == SW_DOUBLE) {
-            memcpy(&x, a, sizeof x);
-            memcpy(&y, b, sizeof y);
-        } else if (kinds[k].type == SW_FLOAT) {
-            memcpy(&f, a, sizeof f);
-            memcpy(&g, b, sizeof g);
-            x = f;
-            y = g;
-        }
-        if (!rounds || x == x || y == y)
-            return false;
-    }
-    return true;
-}
 
 static char *device[SOURCES + 1], *alias[SOURCES + 1];
 
@@ -107,23 +45,28 @@ static char *target_of(const case_t *c, char *const *memory)
 static case_t draw(void)
 {
     static char want[ROOM], old[ROOM], room[16 * SW_REDUCE_BLOCK];
-    case_t c = {.k = below(KINDS), .want = want, .old = old};
-    c.n = below(8) ? below(5) ? below(ELEMENTS) : below(10) : ELEMENTS;
-    c.bytes = sw_type_bytes(kinds[c.k].type);
-    c.sources = 1 + (int)below(SOURCES);
-    c.order = below(2) ? SW_COMBINE_LINE : SW_COMBINE_TREE;
-    c.in_place = below(4) ? -1 : (int)below((uint64_t)c.sources);
+    case_t c = {
+        .k = reduction_below(SW_REDUCE_COUNT), .want = want, .old = old};
+    c.n = reduction_below(8) ? reduction_below(5) ? reduction_below(ELEMENTS)
+                                                  : reduction_below(10)
+                             : ELEMENTS;
+    c.bytes = sw_type_bytes(reductions[c.k].type);
+    c.sources = 1 + (int)reduction_below(SOURCES);
+    c.order = reduction_below(2) ? SW_COMBINE_LINE : SW_COMBINE_TREE;
+    c.in_place = reduction_below(4) ? -1
+                                    : (int)reduction_below((uint64_t)c.sources);
     const void *in[SOURCES];
     for (int i = 0; i <= SOURCES; i++) {
-        c.at[i] = c.bytes * below(9);
-        fill(alias[i], kinds[c.k].type, ROOM / c.bytes);
+        c.at[i] = c.bytes * reduction_below(9);
+        reduction_fill(alias[i], reductions[c.k].type, ROOM / c.bytes);
         if (i < c.sources)
             in[i] = alias[i] + c.at[i];
     }
     int t = c.in_place < 0 ? SOURCES : c.in_place;
     memcpy(old, alias[t], ROOM);
     memcpy(want, alias[t], ROOM);
-    sw_reduce_func_t f = sw_reduce_kernel(kinds[c.k].op, kinds[c.k].type);
+    sw_reduce_func_t f = sw_reduce_kernel(reductions[c.k].op,
+                                          reductions[c.k].type);
     MUST(f);
     MUST(sw_reduce_room(SW_ORDER_TREE, c.sources) <= sizeof room);
     sw_reduce_many(f, c.bytes,
@@ -137,8 +80,9 @@ static bool combine(const case_t *c)
     const void *from[SOURCES];
     for (int i = 0; i < c->sources; i++)
         from[i] = device[i] + c->at[i];
-    return sw_combine(&(sw_combine_t){kinds[c->k].kernel, c->order, c->sources,
-                                      from, target_of(c, device), c->n});
+    return sw_combine(&(sw_combine_t){reductions[c->k].kernel, c->order,
+                                      c->sources, from, target_of(c, device),
+                                      c->n});
 }
 
 static void compare(const case_t *c, const char *want)
@@ -147,11 +91,12 @@ static void compare(const case_t *c, const char *want)
     size_t at = c->at[t], end = at + c->n * c->bytes;
     bool right = memcmp(alias[t], c->old, at) == 0 &&
                  memcmp(alias[t] + end, c->old + end, ROOM - end) == 0 &&
-                 equal(c->k, alias[t] + at, want + at, c->n);
+                 reduction_equal(c->k, alias[t] + at, want + at, c->n);
     if (!right)
         fprintf(stderr, "%s of %s, %d sources, %zu elements, order %d\n",
-                sw_op_name(kinds[c->k].op), sw_type_name(kinds[c->k].type),
-                c->sources, c->n, c->order);
+                sw_op_name(reductions[c->k].op),
+                sw_type_name(reductions[c->k].type), c->sources, c->n,
+                c->order);
     MUST(right);
 }
 
@@ -160,7 +105,7 @@ static void random_ones(void)
     int n = getenv("STRAIGHTWAY_DEEP")              ? 20000
             : THREAD_SANITIZED || ADDRESS_SANITIZED ? 300
                                                     : 1000;
-    static bool met[KINDS];
+    static bool met[SW_REDUCE_COUNT];
     size_t kernels = 0;
     begin();
     for (int i = 0; i < n; i++) {
@@ -170,7 +115,7 @@ static void random_ones(void)
         MUST(combine(&c));
         compare(&c, c.want);
     }
-    MUST(kernels > KINDS / 2);
+    MUST(kernels > SW_REDUCE_COUNT / 2);
 }
 
 /* More vectors than the random ones have. */
@@ -185,7 +130,7 @@ static void many(void)
     const void *in[SW_REDUCE_SOURCES + 1], *from[SW_REDUCE_SOURCES + 1];
     MUST(host);
     for (size_t i = 0; i < SW_REDUCE_SOURCES * N; i++)
-        host[i] = (double)below(1u << 30) / 3;
+        host[i] = (double)reduction_below(1u << 30) / 3;
     memcpy(seen(at), host, SW_REDUCE_SOURCES * N * sizeof *host);
     for (size_t i = 0; i <= SW_REDUCE_SOURCES; i++) {
         in[i] = host + i % SW_REDUCE_SOURCES * N;
