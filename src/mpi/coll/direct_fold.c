@@ -166,21 +166,31 @@ static bool combine(const fold_t *f)
     return good;
 }
 
+/* The copy engine has no part in it between two devices: there the kernel
+ * copies, which combines a single source. */
+static bool copy(const fold_t *f, const void *from, void *to, size_t count)
+{
+    size_t bytes = count * f->elem;
+    return sw_carry(&(sw_carry_side_t){.at = from, .count = (int64_t)bytes},
+                    &(sw_carry_side_t){.at = to, .count = (int64_t)bytes},
+                    bytes) ||
+           sw_combine(&(sw_combine_t){.kernel = f->kernel.place,
+                                      .sources = 1,
+                                      .source = &from,
+                                      .target = to,
+                                      .n = (uint64_t)count * f->kernel.each});
+}
+
 static bool fetch(const fold_t *f, int i)
 {
     sw_slice_t s = slice_of(f, i);
-    int64_t bytes = (int64_t)(s.count * f->elem);
-    if (!bytes)
+    if (!s.count)
         return true;
     void *at = sw_direct_open(f->k->c, i, &f->all[i].slice);
-    if (!at)
-        return false;
-    bool carried = sw_carry(
-        &(sw_carry_side_t){.at = at, .count = bytes},
-        &(sw_carry_side_t){.at = f->result + s.start * f->elem, .count = bytes},
-        (uint64_t)bytes);
-    sw_ipc_done(at);
-    return carried;
+    bool done = at && copy(f, at, f->result + s.start * f->elem, s.count);
+    if (at)
+        sw_ipc_done(at);
+    return done;
 }
 
 static bool fetch_all(const fold_t *f)

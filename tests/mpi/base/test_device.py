@@ -185,6 +185,12 @@ def test_reductions_by_kernels_have_the_same_bits(host, driver, gpu, n, mode):
     assert folded(host, driver, gpu, n, mode, 70, **env)
 
 
+def test_reductions_by_kernels_between_two_gpus(host, driver, gpu):
+    """Most calls are long enough, and go so: one launch combines, another
+    copies."""
+    assert folded(host, driver, gpu, 2, "all", 70, STANDIN_DEVICES=2) > 40
+
+
 @no_reduce_local
 def test_local_reductions_of_a_gpu(host, driver, gpu):
     assert folded(host, driver, gpu, 1, "local", 60)
