@@ -81,6 +81,7 @@ typedef struct {
     /* Of datatypes alone. */
     const char *data; /* fresh, untouched, or both */
     bool published;   /* only the sizes of papers */
+    bool gpu[2];      /* a rank's arrays lie in a GPU's memory */
 
     /* Of profile alone. */
     bool paused; /* MPI_Pcontrol(0) before it begins */

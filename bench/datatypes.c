@@ -9,6 +9,8 @@
  *   ours        Straightway gets the datatype
  *   contiguous  Straightway gets a message without gaps of as many bytes: the
  *               floor
+ *   planes      as by hand, for arrays in a GPU's memory (gpu.h): hand makes a
+ *               copy for each run, planes one for each plane
  *
  * The data are either fresh or untouched since the check. The sender writes
  * fresh data before each message, so their lines lie in its cache alone. To
@@ -30,21 +32,25 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "bench.h"
+#include "gpu.h"
 #include "kernels/kernels.h"
 #include "places.h"
 #include "sampling.h"
 
 #define CHECKS 2
+#define RUNS_MOST 16384 /* to a GPU by hand: a copy takes a microsecond */
 
 enum { MESSAGE, READY }; /* tags */
-enum { HAND, HOST, OURS, CONTIGUOUS, WAYS };
+enum { HAND, HOST, OURS, CONTIGUOUS, PLANES, WAYS };
 enum { SENT, RECEIVED, SIDES };
 
-static const sw_sampling_way_t ways[WAYS] = {{"hand", SW_HOST, 0, 0},
-                                             {"host", SW_HOST, 0, 0},
-                                             {"ours", SW_OURS, 0, 0},
-                                             {"contiguous", SW_OURS, 0, 0}};
+static sw_sampling_way_t ways[WAYS] = {{"hand", SW_HOST, 0, 0},
+                                       {"host", SW_HOST, 0, 0},
+                                       {"ours", SW_OURS, 0, 0},
+                                       {"contiguous", SW_OURS, 0, 0},
+                                       {"planes", SW_LEFT_OUT, 0, 0}};
 
 #define ONE(name) &sw_##name,
 static const sw_kernel_t *const kernels[] = {SW_KERNELS(ONE)};
@@ -54,6 +60,7 @@ enum { KERNELS = sizeof kernels / sizeof *kernels };
 static const sw_bench_plan_t *plan;
 static MPI_Comm comm;
 static int rank, partner, cells;
+static bool in_gpu, host_takes; /* this rank's arrays; the host takes both's */
 
 /* The message of the moment. */
 static const sw_kernel_t *kernel;
@@ -66,15 +73,38 @@ static uint32_t content; /* the seed of the data */
 /* Each side's memory: the array, the buffer of the loops, and the message
  * without gaps. */
 typedef struct {
-    uint32_t *array, *packed, *flat;
+    sw_array_t array, flat;
+    void *packed;
     MPI_Datatype type;
     size_t at;                 /* where the datatype begins */
     sw_places_t places, whole; /* in array, in flat */
+    sw_gpu_plane_t *planes;    /* of places, in a GPU */
+    size_t plane_count;
 } side_t;
 
 static side_t sides[SIDES];
 
 /* The ways --------------------------------------------------------------- */
+
+static void pack(int way)
+{
+    side_t *s = &sides[SENT];
+    if (!in_gpu)
+        kernel->pack(d, s->array.at, s->packed);
+    else
+        (way == HAND ? sw_gpu_by_runs : sw_gpu_by_planes)(
+            SW_GPU_PACK, s->planes, s->plane_count, s->array.at, s->packed);
+}
+
+static void unpack(int way)
+{
+    side_t *r = &sides[RECEIVED];
+    if (!in_gpu)
+        kernel->unpack(d, r->packed, r->array.at);
+    else
+        (way == HAND ? sw_gpu_by_runs : sw_gpu_by_planes)(
+            SW_GPU_UNPACK, r->planes, r->plane_count, r->array.at, r->packed);
+}
 
 static int send_one(int way)
 {
@@ -82,13 +112,14 @@ static int send_one(int way)
     int n = (int)bytes;
     switch (way) {
     case HAND:
-        kernel->pack(d, s->array, s->packed);
+    case PLANES:
+        pack(way);
         return MPI_Send(s->packed, n, MPI_BYTE, partner, MESSAGE, comm);
     case CONTIGUOUS:
-        return MPI_Send(s->flat, n, MPI_BYTE, partner, MESSAGE, comm);
+        return MPI_Send(s->flat.at, n, MPI_BYTE, partner, MESSAGE, comm);
     default:
-        return MPI_Send((char *)s->array + s->at, 1, s->type, partner, MESSAGE,
-                        comm);
+        return MPI_Send((char *)s->array.at + s->at, 1, s->type, partner,
+                        MESSAGE, comm);
     }
 }
 
@@ -98,16 +129,17 @@ static int receive_one(int way)
     int n = (int)bytes, error;
     switch (way) {
     case HAND:
+    case PLANES:
         error = MPI_Recv(r->packed, n, MPI_BYTE, partner, MESSAGE, comm,
                          MPI_STATUS_IGNORE);
-        kernel->unpack(d, r->packed, r->array);
+        unpack(way);
         return error;
     case CONTIGUOUS:
-        return MPI_Recv(r->flat, n, MPI_BYTE, partner, MESSAGE, comm,
+        return MPI_Recv(r->flat.at, n, MPI_BYTE, partner, MESSAGE, comm,
                         MPI_STATUS_IGNORE);
     default:
-        return MPI_Recv((char *)r->array + r->at, 1, r->type, partner, MESSAGE,
-                        comm, MPI_STATUS_IGNORE);
+        return MPI_Recv((char *)r->array.at + r->at, 1, r->type, partner,
+                        MESSAGE, comm, MPI_STATUS_IGNORE);
     }
 }
 
@@ -116,15 +148,16 @@ static const sw_places_t *places_of(const side_t *side, int way)
     return way == CONTIGUOUS ? &side->whole : &side->places;
 }
 
-static uint32_t *memory_of(const side_t *side, int way)
+static const sw_array_t *array_of(const side_t *side, int way)
 {
-    return way == CONTIGUOUS ? side->flat : side->array;
+    return way == CONTIGUOUS ? &side->flat : &side->array;
 }
 
 static void write_content(int way)
 {
-    sw_places_fill(places_of(&sides[SENT], way), memory_of(&sides[SENT], way),
-                   content);
+    const sw_array_t *array = array_of(&sides[SENT], way);
+    sw_places_fill(places_of(&sides[SENT], way), array->seen, content);
+    sw_array_push(array);
 }
 
 static int there_and_back(int way, double *time)
@@ -176,16 +209,18 @@ static uint32_t seed_of(int sender, int way, int time)
 static void exchange_once(const sw_cell_t *cell, int way, int time,
                           long long *words)
 {
-    uint32_t *array = memory_of(&sides[RECEIVED], way);
+    const sw_array_t *array = array_of(&sides[RECEIVED], way);
     const sw_places_t *places = places_of(&sides[RECEIVED], way);
     uint32_t seed = seed_of(partner, way, time);
     content = seed_of(rank, way, time);
     write_content(way);
-    sw_places_spoil(places, array, seed);
+    sw_places_spoil(places, array->seen, seed);
+    sw_array_push(array);
     sw_batch(cell, way, 1);
+    sw_array_pull(array);
     if (plan->corrupt)
-        array[places->stretches[places->count / 2].at] ^= 0xff;
-    sw_misplaced_t wrong = sw_places_check(places, array, seed);
+        array->seen[places->stretches[places->count / 2].at] ^= 0xff;
+    sw_misplaced_t wrong = sw_places_check(places, array->seen, seed);
     if (wrong.found && !words[WRONG]) {
         words[WRONG] = 1;
         words[GAP] = wrong.gap;
@@ -212,11 +247,15 @@ static double copy_us; /* a memcpy of the message, on rank 0 */
 
 static double copies(int calls)
 {
+    void *to = sides[RECEIVED].flat.at, *from = sides[SENT].flat.at;
     double start = sw_now();
-    for (int i = 0; i < calls; i++) {
-        memcpy(sides[RECEIVED].flat, sides[SENT].flat, bytes);
-        __asm__ volatile("" ::"r"(sides[RECEIVED].flat) : "memory");
-    }
+    if (in_gpu)
+        sw_gpu_copies(to, from, bytes, calls);
+    else
+        for (int i = 0; i < calls; i++) {
+            memcpy(to, from, bytes);
+            __asm__ volatile("" ::"r"(to) : "memory");
+        }
     return sw_now() - start;
 }
 
@@ -227,10 +266,12 @@ static void put_more(FILE *file)
     fprintf(file,
             ", \"cells\": %d, \"application\": \"%s\", \"data\": \"%s\""
             ", \"published\": %s, \"type_bytes\": %d, \"extent\": %zu, "
-            "\"runs_sent\": %zu, \"runs_received\": %zu, \"memcpy\": %.5g",
+            "\"runs_sent\": %zu, \"runs_received\": %zu, "
+            "\"planes_sent\": %zu, \"memcpy\": %.5g",
             cells, kernel->application, fresh ? "fresh" : "untouched",
             shape->published ? "true" : "false", size, kernel->extent(d),
-            sides[SENT].places.count, sides[RECEIVED].places.count, copy_us);
+            sides[SENT].places.count, sides[RECEIVED].places.count,
+            sides[SENT].plane_count, copy_us);
     for (int w = 0; w < WAYS; w++)
         if (report[w][WRONG])
             fprintf(file,
@@ -257,29 +298,14 @@ static bool measure(bool with_fresh_data)
 
 /* The message's memory, places and datatypes ----------------------------- */
 
-static uint32_t *with_margins(size_t n)
-{
-    char *memory = malloc(n + 2 * SW_MARGIN);
-    if (!memory)
-        return NULL;
-    memset(memory, 0, n + 2 * SW_MARGIN);
-    return (uint32_t *)(memory + SW_MARGIN);
-}
-
-static void free_with_margins(uint32_t *at)
-{
-    if (at)
-        free((char *)at - SW_MARGIN);
-}
-
 static bool get_memory(void)
 {
     bool good = true;
     for (side_t *s = sides; s < sides + SIDES; s++) {
-        s->array = with_margins(kernel->extent(d));
-        s->packed = with_margins(bytes);
-        s->flat = with_margins(bytes);
-        good &= s->array && s->packed && s->flat;
+        good &= sw_array_make(&s->array, kernel->extent(d), in_gpu) &&
+                sw_array_make(&s->flat, bytes, in_gpu);
+        s->packed = in_gpu ? sw_gpu_pinned(bytes) : malloc(bytes);
+        good &= s->packed != NULL;
     }
     return good;
 }
@@ -290,19 +316,52 @@ static bool find_places(void)
     size_t extent = kernel->extent(d) / sizeof(uint32_t);
     size_t words = bytes / sizeof(uint32_t);
     side_t *s = &sides[SENT], *r = &sides[RECEIVED];
-    sw_places_number(s->array, extent, 0);
-    bool good = kernel->pack(d, s->array, s->packed) == bytes &&
+    sw_places_number(s->array.seen, extent, 0);
+    bool good = kernel->pack(d, s->array.seen, s->packed) == bytes &&
                 sw_places_make(&s->places, s->packed, words, extent);
 
     sw_places_number(r->packed, words, 1);
-    good = good && kernel->unpack(d, r->packed, r->array) == bytes &&
-           sw_places_invert(r->array, extent, r->packed, words) &&
+    good = good && kernel->unpack(d, r->packed, r->array.seen) == bytes &&
+           sw_places_invert(r->array.seen, extent, r->packed, words) &&
            sw_places_make(&r->places, r->packed, words, extent);
 
-    sw_places_number(s->flat, words, 0);
+    sw_places_number(s->flat.seen, words, 0);
     for (int i = 0; i < SIDES; i++)
-        good = good && sw_places_make(&sides[i].whole, s->flat, words, words);
+        good = good &&
+               sw_places_make(&sides[i].whole, s->flat.seen, words, words);
     return good;
+}
+
+static bool find_planes(void)
+{
+    bool good = true;
+    for (side_t *s = sides; s < sides + SIDES && in_gpu; s++)
+        good &= (s->planes = sw_gpu_planes(&s->places, &s->plane_count)) !=
+                NULL;
+    return good;
+}
+
+static size_t larger(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
+/* A copy for each run is left out where a message of them would take long.
+ * Planes of two runs or fewer in the mean are left out, too. */
+static void choose_ways(void)
+{
+    enum { RUNS, FLAT, COUNTS };
+    unsigned long mine[COUNTS] = {0}, most[COUNTS];
+    for (side_t *s = sides; s < sides + SIDES && in_gpu; s++) {
+        mine[RUNS] = larger(mine[RUNS], s->places.count);
+        mine[FLAT] = larger(mine[FLAT], s->plane_count);
+    }
+    MPI_Allreduce(mine, most, COUNTS, MPI_UNSIGNED_LONG, MPI_MAX, comm);
+    bool even = most[FLAT] && most[FLAT] <= RUNS_MOST &&
+                2 * most[FLAT] < most[RUNS];
+    ways[HAND].mode = most[RUNS] > RUNS_MOST ? SW_LEFT_OUT : SW_HOST;
+    ways[HOST].mode = host_takes ? SW_HOST : SW_LEFT_OUT;
+    ways[PLANES].mode = even ? SW_HOST : SW_LEFT_OUT;
 }
 
 static bool make_types(void)
@@ -322,9 +381,10 @@ static bool make_types(void)
 static void drop(void)
 {
     for (side_t *s = sides; s < sides + SIDES; s++) {
-        free_with_margins(s->array);
-        free_with_margins(s->packed);
-        free_with_margins(s->flat);
+        sw_array_drop(&s->array);
+        sw_array_drop(&s->flat);
+        (in_gpu ? sw_gpu_pinned_free : free)(s->packed);
+        free(s->planes);
         sw_places_drop(&s->places);
         sw_places_drop(&s->whole);
         MPI_Type_free(&s->type);
@@ -348,6 +408,7 @@ static bool prepare(void)
     bool listed = !kernel->begin || kernel->begin(d);
     return agree(get_memory() && listed, "no memory") &&
            agree(find_places(), "its loops contradict each other") &&
+           agree(find_planes(), "no memory") &&
            agree(make_types(), "its datatypes have other bytes than its "
                                "loops");
 }
@@ -370,6 +431,7 @@ static bool measure_shape(const sw_kernel_t *k, const sw_kernel_shape_t *s)
     bytes = k->bytes(d);
     if (!prepare())
         MPI_Abort(comm, 1);
+    choose_ways();
     copy_us = sw_least_copy(copies);
     bool right = true;
     if (sw_chosen(plan->data, "untouched"))
@@ -399,6 +461,18 @@ static bool count_cells(const sw_kernel_t *k, const sw_kernel_shape_t *s)
     return true;
 }
 
+/* Each rank opens the driver if its arrays are to lie in a GPU. */
+static bool open_memory(void)
+{
+    int mine[2], all[2];
+    in_gpu = plan->gpu[rank];
+    mine[0] = !in_gpu || sw_gpu_open();
+    mine[1] = !(plan->gpu[0] || plan->gpu[1]) || sw_gpu_host_takes();
+    MPI_Allreduce(mine, all, 2, MPI_INT, MPI_LAND, comm);
+    host_takes = all[1];
+    return all[0];
+}
+
 bool sw_datatypes(bool (*start)(void))
 {
     plan = sw_run.plan;
@@ -411,6 +485,8 @@ bool sw_datatypes(bool (*start)(void))
                   stderr);
         return false;
     }
+    if (!open_memory())
+        return false;
     for_all_planned(count_cells);
     return start() && for_all_planned(measure_shape);
 }

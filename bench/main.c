@@ -28,6 +28,7 @@ static void usage(void)
           "         [--paused 1]\n"
           "         [--computing BYTES]\n"
           "         [--data fresh,untouched] [--published 1]\n"
+          "         [--gpu-first 1] [--gpu-second 1]\n"
           "(started by `straightway bench`)\n",
           stderr);
     exit(2);
@@ -102,6 +103,10 @@ static bool parse(const char *name, const char *value, sw_bench_plan_t *plan)
         plan->data = value;
     else if (!strcmp(name, "--published"))
         plan->published = number(value) != 0;
+    else if (!strcmp(name, "--gpu-first"))
+        plan->gpu[0] = number(value) != 0;
+    else if (!strcmp(name, "--gpu-second"))
+        plan->gpu[1] = number(value) != 0;
     else if (!strcmp(name, "--sizes"))
         parse_sizes(value, plan);
     else if (!strcmp(name, "--seconds"))

@@ -121,6 +121,8 @@ foreach(flavour ${SW_FLAVOURS})
               ${PROJECT_SOURCE_DIR}/bench/partitions.c
               ${PROJECT_SOURCE_DIR}/bench/remap.c
               ${PROJECT_SOURCE_DIR}/bench/datatypes.c
+              ${PROJECT_SOURCE_DIR}/bench/array.c
+              ${PROJECT_SOURCE_DIR}/bench/gpu.c
               ${PROJECT_SOURCE_DIR}/bench/profile.c
               ${PROJECT_SOURCE_DIR}/bench/placement.c
               ${PROJECT_SOURCE_DIR}/src/coll/span_names.c

@@ -6,6 +6,7 @@
 #include "kernels.h"
 #include "node/arena/arena.h"
 #include "node/base/copy.h"
+#include "settle.h"
 #include "shape.h"
 
 /* A side, and where it lies. */
@@ -23,13 +24,10 @@ typedef struct {
 
 static bool look(const sw_carry_side_t *side, end_t *e)
 {
-    int64_t low = 0, high = side->count;
-    *e = (end_t){.side = side};
-    if (side->layout)
-        sw_layout_span(side->layout, side->count, &low, &high);
-    e->low = low;
-    e->span = (uint64_t)(high - low);
-    const void *first = (const void *)((intptr_t)side->at + low);
+    const char *high, *first = sw_carry_lowest(side, &high);
+    *e = (end_t){.side = side,
+                 .low = (intptr_t)first - (intptr_t)side->at,
+                 .span = (uint64_t)((intptr_t)high - (intptr_t)first)};
     if (sw_arena_offset(first, 1) != UINT64_MAX)
         return true;
     if (!sw_cuda_place(first, &e->place))
@@ -313,6 +311,10 @@ static bool within(sw_context_t *c, end_t *source, end_t *target,
                   .device = source->device ? source : target,
                   .host = source->device ? target : source,
                   .out = source->device};
+    if (source->device)
+        sw_settle(&source->place);
+    if (target->device)
+        sw_settle(&target->place);
     bool both = source->reach && target->reach;
     if (!both && (!m.device->reach || !is_processors(m.host)))
         return false;

@@ -36,6 +36,19 @@ typedef struct {
     uint64_t skip;
 } sw_carry_side_t;
 
+/* The lowest byte of all elements; in *high, unless that is NULL, the place
+ * after the highest one. */
+static inline const char *sw_carry_lowest(const sw_carry_side_t *s,
+                                          const char **high)
+{
+    int64_t low = 0, end = s->count;
+    if (s->layout)
+        sw_layout_span(s->layout, s->count, &low, &end);
+    if (high)
+        *high = (const char *)((intptr_t)s->at + end);
+    return (const char *)((intptr_t)s->at + low);
+}
+
 SW_API bool sw_carry(const sw_carry_side_t *source,
                      const sw_carry_side_t *target, uint64_t bytes);
 

@@ -4,6 +4,7 @@
 #include "combine.h"
 
 #include "kernels.h"
+#include "settle.h"
 
 unsigned sw_combine_element(int kernel)
 {
@@ -38,29 +39,27 @@ static int pairs(const sw_combine_t *x)
                : x->sources - (1 << (31 - __builtin_clz((unsigned)x->sources)));
 }
 
-/* All vectors are of the target's context, whose place is *to. */
-static bool describe(const sw_combine_t *x, sw_reduce_t *r, sw_cuda_place_t *to)
+/* All vectors are of the target's context, whose place is *to. Within a visit
+ * of it. */
+static bool describe(const sw_combine_t *x, const sw_cuda_place_t *to,
+                     uint64_t bytes, sw_reduce_t *r)
 {
-    unsigned element = sw_combine_element(x->kernel);
-    uint64_t bytes;
     sw_cuda_place_t from;
-    if (x->sources < 1 || x->sources > SW_REDUCE_SOURCES ||
-        __builtin_mul_overflow(x->n, element, &bytes) ||
-        !look(x->target, bytes, to))
-        return false;
     *r = (sw_reduce_t){.target = to->at,
                        .n = x->n,
                        .sources = x->sources,
                        .pairs = pairs(x),
                        .line = x->order == SW_COMBINE_LINE};
     sw_cuda_at_t odd = to->at;
+    sw_settle(to);
     for (int i = 0; i < x->sources; i++) {
         if (!look(x->source[i], bytes, &from) || from.context != to->context)
             return false;
+        sw_settle(&from);
         r->source[i] = from.at;
         odd |= from.at;
     }
-    return odd % element == 0;
+    return odd % sw_combine_element(x->kernel) == 0;
 }
 
 static bool launch(sw_context_t *c, sw_stage_t *s, int kernel, sw_reduce_t *r)
@@ -82,15 +81,18 @@ bool sw_combine(const sw_combine_t *x)
     sw_reduce_t r;
     sw_cuda_place_t place;
     sw_visit_t v;
+    uint64_t bytes;
     if (!sw_cuda_usable())
         return false;
     if (!x->n)
         return true;
-    if (!describe(x, &r, &place) || !sw_visit_begin(&place, &v))
+    if (x->sources < 1 || x->sources > SW_REDUCE_SOURCES ||
+        __builtin_mul_overflow(x->n, sw_combine_element(x->kernel), &bytes) ||
+        !look(x->target, bytes, &place) || !sw_visit_begin(&place, &v))
         return false;
     sw_context_t *c = v.context;
     sw_channel_t *channel = sw_channel_take(c);
-    bool done = !atomic_load(&c->stale) &&
+    bool done = !atomic_load(&c->stale) && describe(x, &place, bytes, &r) &&
                 launch(c, &channel->stage[0], x->kernel, &r);
     sw_channel_give(channel);
     if (done)

@@ -56,7 +56,9 @@ typedef struct {
     F(cuStreamDestroy_v2, (sw_cuda_handle_t))                                 \
     F(cuStreamQuery, (sw_cuda_handle_t))                                      \
     F(cuStreamSynchronize, (sw_cuda_handle_t))                                \
+    F(cuStreamIsCapturing, (sw_cuda_handle_t, int *))                         \
     F(cuPointerGetAttribute, (void *, int, sw_cuda_at_t))                     \
+    F(cuPointerSetAttribute, (const void *, int, sw_cuda_at_t))               \
     F(cuPointerGetAttributes, (unsigned, int *, void **, sw_cuda_at_t))       \
     F(cuIpcGetMemHandle, (sw_cuda_ipc_t *, sw_cuda_at_t))                     \
     F(cuIpcOpenMemHandle_v2, (sw_cuda_at_t *, sw_cuda_ipc_t, unsigned))       \
@@ -80,6 +82,7 @@ enum {
     SW_CUDA_CONTEXT = 1, /* attributes of an address */
     SW_CUDA_MEMORY_TYPE = 2,
     SW_CUDA_DEVICE_POINTER = 3,
+    SW_CUDA_SYNCHRONOUS = 6,
     SW_CUDA_BUFFER_ID = 7,
     SW_CUDA_IS_MANAGED = 8,
     SW_CUDA_ORDINAL = 9,
@@ -91,7 +94,8 @@ enum {
     SW_CUDA_WRITES = 2,
     SW_CUDA_MAJOR = 75, /* attributes of a device */
     SW_CUDA_MINOR = 76,
-    SW_CUDA_RELAXED = 2,      /* a mode of stream capture */
+    SW_CUDA_RELAXED = 2, /* a mode of stream capture */
+    SW_CUDA_DEFAULT_STREAM = 1,
     SW_CUDA_NON_BLOCKING = 1, /* a stream's flag */
     SW_CUDA_PORTABLE = 1,     /* flags of pinned memory */
     SW_CUDA_MAPPED = 2,

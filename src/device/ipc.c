@@ -4,6 +4,7 @@
 #include "ipc.h"
 
 #include "context.h"
+#include "settle.h"
 #include "node/os/os.h"
 
 #include <pthread.h>
@@ -42,6 +43,7 @@ static bool get_handle(const sw_cuda_place_t *place, sw_cuda_ipc_t *to)
     sw_cuda_place_t now;
     if (!sw_visit_begin(place, &v))
         return false;
+    sw_settle(place);
     bool got = sw_cuda.cuIpcGetMemHandle(to, place->start) == SW_CUDA_OK;
     sw_visit_end(&v);
     return got && sw_cuda_place((const void *)place->start, &now) &&
@@ -199,22 +201,28 @@ static opening_t *find(const sw_context_t *c, const sw_ipc_t *from, int peer)
     return open_one(c, from, peer);
 }
 
-void *sw_ipc_open(const sw_ipc_t *from, int peer)
+/* Whose context is to have the opening. Memory of no context, and the first
+ * device's, stands for the thread's current one. */
+static bool home_of(const void *beside, sw_cuda_place_t *home)
+{
+    if (beside && sw_cuda_place(beside, home) &&
+        home->type == SW_CUDA_MEMORY_DEVICE && !home->managed)
+        return true;
+    *home = (sw_cuda_place_t){.ordinal = 0};
+    return sw_cuda.cuCtxGetCurrent(&home->context) == SW_CUDA_OK;
+}
+
+void *sw_ipc_open(const sw_ipc_t *from, int peer, const void *beside)
 {
     /* A peer may write while this process reads. */
     sw_ipc_t f = *from;
     sw_visit_t v;
+    sw_cuda_place_t home;
     void *found = NULL;
     if (!sw_cuda_usable() || !f.id || f.offset >= f.bytes ||
         f.start + f.bytes < f.start)
         return NULL;
-    /* Memory of no context and the first device's: as that of a pool. */
-    sw_cuda_place_t anywhere = {.ordinal = 0};
-    sw_cuda_handle_t current = NULL;
-    if (sw_cuda.cuCtxGetCurrent(&current))
-        return NULL;
-    anywhere.context = current;
-    if (!sw_visit_begin(&anywhere, &v))
+    if (!home_of(beside, &home) || !sw_visit_begin(&home, &v))
         return NULL;
     pthread_mutex_lock(&lock);
     opening_t *o = f.process == process() ? NULL : find(v.context, &f, peer);

@@ -41,11 +41,12 @@ typedef struct {
 SW_API bool sw_ipc_export(const void *at, size_t bytes, sw_ipc_t *to);
 
 /* Where this process has a place that `peer` has exported. Kernels and copies
- * may use it in the calling thread's current context, or else in the first
- * device's primary one. The opening stays until sw_ipc_done is given this
- * address. NULL: it is refused. The words of a peer are not believed: a place
- * is never outside of what the driver has opened. */
-SW_API void *sw_ipc_open(const sw_ipc_t *from, int peer);
+ * may use it in the context of the device memory `beside`; where that is none,
+ * in the calling thread's current context, or else in the first device's
+ * primary one. The opening stays until sw_ipc_done is given this address. NULL:
+ * it is refused. The words of a peer are not believed: a place is never outside
+ * of what the driver has opened. */
+SW_API void *sw_ipc_open(const sw_ipc_t *from, int peer, const void *beside);
 SW_API void sw_ipc_done(const void *at);
 
 /* For tests: openings at present. */

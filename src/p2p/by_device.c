@@ -20,7 +20,9 @@ static sw_carry_side_t side_of(const sw_data_t *d, size_t n)
     return (sw_carry_side_t){
         .layout = l,
         .at = d->at,
-        .count = (int64_t)(l ? (n + l->size - 1) / l->size : n)};
+        .count = (int64_t)(!l        ? n
+                           : l->size ? (n + l->size - 1) / l->size
+                                     : 0)};
 }
 
 bool sw_by_device(const sw_data_t *from, const sw_data_t *to, size_t n)
@@ -39,13 +41,16 @@ bool sw_by_device_take(const sw_peer_t *peer, const sw_slot_t *slot,
                        const sw_target_t *to, size_t n)
 {
     sw_data_t from;
+    const sw_data_t *target = to->device ? to->device : &to->data;
     if (!to->drives)
         return false;
-    char *lowest = sw_ipc_open(&slot->device, to->place);
+    const sw_carry_side_t side = side_of(target, n);
+    char *lowest = sw_ipc_open(&slot->device, to->place,
+                               sw_carry_lowest(&side, NULL));
     bool taken = false;
     if (lowest && !sw_data_find_form(peer, &slot->shown, lowest, slot->shown.at,
                                      slot->bytes, &from)) {
-        taken = sw_by_device(&from, to->device ? to->device : &to->data, n);
+        taken = sw_by_device(&from, target, n);
         sw_data_done(&from);
     }
     if (lowest)

@@ -20,9 +20,32 @@ DATA = ("untouched", "fresh")
 # contiguous: Straightway sends as many bytes without gaps, the floor.
 WAYS = ("hand", "host", "ours", "contiguous")
 
+# planes: by hand, from and to a GPU, with a copy of two dimensions for each
+# plane of runs. There, hand makes a copy for each run.
+GPU_WAYS = (*WAYS, "planes")
+
+# Where a rank's array lies.
+MEMORIES = ("host", "gpu")
+
 # The two ways that each ratio divides.
 RATIOS = {"ratio": ("host", "ours"), "hand_ratio": ("hand", "ours"),
           "floor_ratio": ("ours", "contiguous")}
+GPU_RATIOS = {**RATIOS, "planes_ratio": ("planes", "ours")}
+
+
+def in_gpu(plan):
+    """Whether an array of the plan lies in the memory of a GPU."""
+    return "gpu" in plan.get("memory", ())
+
+
+def ways(plan):
+    """The ways that the plan measures."""
+    return GPU_WAYS if in_gpu(plan) else WAYS
+
+
+def ratios_of(plan):
+    """The ratios of the plan's ways: {name: (above, below)}."""
+    return GPU_RATIOS if in_gpu(plan) else RATIOS
 
 # No array of a kernel exceeds this, nor the size of so many messages.
 _LARGEST, _MESSAGES = 262 << 20, 1100
@@ -33,16 +56,21 @@ def memory(most):
     return 4 * min(_LARGEST, _MESSAGES * most)
 
 
-def ratios(cell):
+def ratios(cell, wanted=None):
     """The cell's own ratios; None where the run did not measure one of the two
     ways."""
     return {name: cell[above]["median"] / cell[below]["median"]
             if cell[above] and cell[below] else None
-            for name, (above, below) in RATIOS.items()}
+            for name, (above, below) in (wanted or RATIOS).items()}
 
 
-def means(cells):
+def _mean(values):
+    return medians.geometric_mean(values) if values else None
+
+
+def means(cells, wanted=None):
     """Geometric means: {kernel: {data: {ratio: mean}}}, with a kernel "all".
+    None: no cell has the ratio.
     """
     found = {}
     kernels = list(dict.fromkeys(c["operation"] for c in cells))
@@ -52,7 +80,6 @@ def means(cells):
                     and kernel in (c["operation"], "all")]
             if mine:
                 found.setdefault(kernel, {})[data] = {
-                    name: medians.geometric_mean(
-                        c[name] for c in mine if c[name])
-                    for name in RATIOS}
+                    name: _mean([c[name] for c in mine if c[name]])
+                    for name in wanted or RATIOS}
     return found

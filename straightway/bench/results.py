@@ -24,7 +24,7 @@ def cell(line, floor, modes=MODES):
     """One cell of a report, from its line of output."""
     found = {"operation": line["cell"], "size": line["size"], "floor": floor,
              **{mode: timing(line, mode) for mode in modes}, "ratio": None}
-    if found["ours"]:
+    if found["ours"] and found["host"]:
         found["ratio"] = found["host"]["median"] / found["ours"]["median"]
     return found
 

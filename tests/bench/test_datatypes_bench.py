@@ -10,7 +10,7 @@ import sys
 import xml.etree.ElementTree as xml
 
 import pytest
-from harness import patience, schemas
+from harness import gpus, patience, schemas
 from harness.hosts import ROOT
 from harness.programs import SWITCH, bench
 from straightway import cli
@@ -216,6 +216,57 @@ def test_published_sizes_are_those_of_ddtbench(one_host, kernel, sizes):
             if m["kernel"] == kernel and m["published"]] == sizes
 
 
+# In a GPU -----------------------------------------------------------------
+
+@pytest.fixture(scope="module")
+def gpu(tmp_path_factory):
+    """The environment of a run beside the stand-in for a GPU."""
+    folder = tmp_path_factory.mktemp("gpu")
+    gpus.driver(folder)
+    return {"LD_LIBRARY_PATH": folder,
+            "STRAIGHTWAY_GPU_KERNELS": gpus.kernels(folder)}
+
+
+SOME = ("--kernels", "nas_lu_y,nas_mg_x,lammps_full,stencil2d", "--from", "4k",
+        "--to", "9k")
+
+
+@pytest.mark.parametrize("memory", [
+    "gpu", pytest.param("gpu,host", marks=pytest.mark.deep),
+    pytest.param("host,gpu", marks=pytest.mark.deep)])
+def test_arrays_in_a_gpu(one_host, gpu, tmp_path, memory):
+    out, plot = tmp_path / "d.json", tmp_path / "d.svg"
+    done = run(one_host, "--memory", memory, *SOME, "--json", out, "--svg",
+               plot, env=gpu)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert max(map(len, done.stdout.splitlines())) <= 80
+    assert "planes" in done.stdout and "Overall: runs / ours" in done.stdout
+    found = json.loads(out.read_text())
+    schemas.check("bench", found, "cells")
+    assert found["plan"]["memory"] == (memory.split(",") * 2)[:2]
+    for cell in found["cells"]:
+        assert cell["host"] is None and cell["ratio"] is None
+        assert cell["ours"]["right"] and cell["hand"]["right"]
+        assert cell["data"] == "untouched"
+        if memory == "gpu":
+            assert cell["planes_sent"] <= cell["runs_sent"]
+    assert any(c["planes"] and c["planes"]["right"] for c in found["cells"])
+    assert any(not c["planes"] for c in found["cells"])
+
+
+def test_a_spoilt_word_in_a_gpu_is_found(one_host, gpu):
+    done = run(one_host, "--memory", "gpu,host", *SOME, "--corrupt", env=gpu)
+    assert done.returncode == 1
+    assert "WRONG RESULT: nas_lu_y" in done.stderr
+    assert "planes packed by hand" in done.stderr
+
+
+def test_without_a_gpu_the_reason_is_named(one_host):
+    done = run(one_host, "--memory", "gpu", *SOME)
+    assert done.returncode == 1
+    assert "no driver of a GPU" in done.stderr
+
+
 # Options and mistakes ---------------------------------------------------
 
 @pytest.mark.parametrize("arguments, words", [
@@ -232,6 +283,10 @@ def test_published_sizes_are_those_of_ddtbench(one_host, kernel, sizes):
     (["--json", "/nowhere/at/all.json"], "there is no folder"),
     (["--svg", "/nowhere/at/all.svg"], "there is no folder"),
     (["--mpi", "/nowhere"], "does not exist"),
+    (["--memory", "gpus"], "did you mean gpu?"),
+    (["--memory", "gpu,"], "unknown memory (none)"),
+    (["--memory", "gpu,host,gpu"], "one for each rank"),
+    (["--memory", "gpu", "--fresh"], "omit --fresh"),
 ])
 def test_a_mistake_is_named_before_anything_runs(arguments, words, capsys):
     try:

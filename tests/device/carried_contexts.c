@@ -305,15 +305,21 @@ static void forks_meanwhile(void)
     sw_layout_drop(l);
 }
 
+static void own_context(void)
+{
+    handle_t primary;
+    CU(cuDevicePrimaryCtxRetain(&primary, 0));
+    CU(cuCtxSetCurrent(primary));
+}
+
 /* Captures ----------------------------------------------------------------- */
 
 static void captures(void)
 {
     sw_layout_t *l = uneven(20, 2);
     at_t at = (uintptr_t)device_memory(1 << 16);
-    handle_t primary, stream, graph;
-    CU(cuDevicePrimaryCtxRetain(&primary, 0));
-    CU(cuCtxSetCurrent(primary));
+    handle_t stream, graph;
+    own_context();
     CU(cuStreamCreate(&stream, 1));
     for (int mode = 0; mode < 3; mode++) {
         MUST(standin.begin_capture(stream, mode) == 0);
@@ -329,9 +335,57 @@ static void captures(void)
     sw_layout_drop(l);
 }
 
+/* On a blocking stream the default one may be asked nothing either. */
+static void captures_with_new_memory(void)
+{
+    sw_layout_t *l = uneven(20, 2);
+    handle_t stream, graph;
+    device_memory(1);
+    own_context();
+    for (unsigned flag = 0; flag < 2; flag++) {
+        CU(cuStreamCreate(&stream, flag));
+        for (int mode = 0; mode < 3; mode++) {
+            at_t at = (uintptr_t)device_memory(1 << 16);
+            MUST(standin.begin_capture(stream, mode) == 0);
+            MUST(carry(at, l, 14));
+            MUST(standin.end_capture(stream, &graph) == 0);
+        }
+    }
+    sw_layout_drop(l);
+}
+
+/* Synchronous copies ------------------------------------------------------- */
+
+/* Once the engine knows the memory, none is under way when it returns. */
+static void synchronous(void)
+{
+    enum { N = 1000 };
+    char data[N], got[N];
+    at_t at = (uintptr_t)device_memory(N), other = (uintptr_t)device_memory(N);
+    own_context();
+    MUST(sw_carry_pack(NULL, (void *)at, N, 0, N, got));
+    MUST(sw_carry_pack(NULL, (void *)other, N, 0, N, got));
+    for (int i = 1; i < 5; i++) {
+        memset(data, i, N);
+        CU(cuMemcpyHtoD_v2(at, data, N));
+        MUST(sw_carry_pack(NULL, (void *)at, N, 0, N, got));
+        MUST(memcmp(got, data, N) == 0);
+        CU(cuMemcpyDtoD_v2(other, at, N));
+        MUST(sw_carry_pack(NULL, (void *)other, N, 0, N, got));
+        MUST(memcmp(got, data, N) == 0);
+        CU(cuMemsetD8_v2(at, (unsigned char)(100 + i), N));
+        memset(data, 100 + i, N);
+        MUST(sw_carry_pack(NULL, (void *)at, N, 0, N, got));
+        MUST(memcmp(got, data, N) == 0);
+    }
+    MUST(standin.count("cuPointerSetAttribute") == 2);
+}
+
 int main(void)
 {
     make_kernels();
+    alone(captures_with_new_memory, "captures, new memory", "", "0");
+    alone(synchronous, "synchronous copies", "", "3000");
     alone(several, "several contexts", "", "0");
     alone(ends_and_begins, "contexts end and begin", "", "0");
     alone(many, "many contexts", "", "0");

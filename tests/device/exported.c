@@ -109,7 +109,7 @@ static void opens(void)
     hear(&whole, sizeof whole);
     hear(&part, sizeof part);
     own_context();
-    char *a = sw_ipc_open(&whole, 1), *b = sw_ipc_open(&part, 1);
+    char *a = sw_ipc_open(&whole, 1, NULL), *b = sw_ipc_open(&part, 1, NULL);
     MUST(a && b == a + 4321);
     MUST(standin.count("cuIpcOpenMemHandle_v2") == 1);
     MUST(sw_ipc_openings() == 1);
@@ -122,13 +122,53 @@ static void opens(void)
     /* Another context has an opening of its own. */
     handle_t other;
     MUST(standin.create(&other, 0, 0) == 0);
-    char *c = sw_ipc_open(&whole, 1);
+    char *c = sw_ipc_open(&whole, 1, NULL);
     MUST(!c || sw_ipc_openings() == 2);
     sw_ipc_done(c);
     MUST(standin.destroy(other) == 0);
     /* What was opened is not exported. */
     MUST(!sw_ipc_export(a, 10, &part));
     meet();
+}
+
+/* For a copy to memory of another context than the current one. */
+
+static void owns_one(void)
+{
+    char *at = device_memory(SIZE);
+    fill(at, 5, SIZE);
+    sw_ipc_t place = export(at, SIZE);
+    tell(&place, sizeof place);
+    meet();
+}
+
+static void opens_beside(void)
+{
+    sw_ipc_t place;
+    handle_t other;
+    at_t own;
+    hear(&place, sizeof place);
+    own_context();
+    MUST(standin.create(&other, 0, 0) == 0);
+    CU(cuMemAlloc_v2(&own, SIZE));
+    CU(cuCtxSetCurrent(NULL));
+    sw_carry_side_t target = {.at = (void *)own, .count = SIZE};
+    sw_carry_side_t source = {
+        .at = sw_ipc_open(&place, 1, sw_carry_lowest(&target, NULL)),
+        .count = SIZE};
+    MUST(source.at && sw_carry(&source, &target, SIZE));
+    MUST(!memcmp(seen((void *)own), seen(source.at), SIZE));
+    sw_ipc_done(source.at);
+    handle_t now = &now;
+    CU(cuCtxGetCurrent(&now));
+    MUST(!now);
+    MUST(standin.destroy(other) == 0);
+    meet();
+}
+
+static void beside(void)
+{
+    pair(owns_one, opens_beside);
 }
 
 /* Freed and made again ----------------------------------------------------- */
@@ -166,7 +206,7 @@ static void opens_again(void)
     for (int i = 0; i < LIVES; i++) {
         sw_ipc_t place;
         hear(&place, sizeof place);
-        void *at = sw_ipc_open(&place, 0);
+        void *at = sw_ipc_open(&place, 0, NULL);
         MUST(at && reads(at, (char)i, 64, SIZE - 64));
         /* Each third is held while the next one comes. */
         MUST(sw_ipc_openings() == 1 + (held != NULL));
@@ -208,25 +248,25 @@ static void opens_many(void)
         hear(&place[i], sizeof place[i]);
     for (int round = 0; round < 3; round++)
         for (int i = 0; i < MANY; i++) {
-            at[i] = sw_ipc_open(&place[i], 2);
+            at[i] = sw_ipc_open(&place[i], 2, NULL);
             MUST(at[i] && reads(at[i], (char)i, 0, 3000));
             sw_ipc_done(at[i]);
             MUST(sw_ipc_openings() <= SW_IPC_OPENINGS);
         }
     /* The last one rests, and is still open; the first is opened again. */
     uint64_t before = standin.count("cuIpcOpenMemHandle_v2");
-    sw_ipc_done(sw_ipc_open(&place[MANY - 1], 2));
+    sw_ipc_done(sw_ipc_open(&place[MANY - 1], 2, NULL));
     MUST(standin.count("cuIpcOpenMemHandle_v2") == before);
-    sw_ipc_done(sw_ipc_open(&place[0], 2));
+    sw_ipc_done(sw_ipc_open(&place[0], 2, NULL));
     MUST(standin.count("cuIpcOpenMemHandle_v2") == before + 1);
     /* All are in use: one more is refused. */
     for (int i = 0; i < SW_IPC_OPENINGS; i++)
-        MUST(at[i] = sw_ipc_open(&place[i], 2));
-    MUST(!sw_ipc_open(&place[SW_IPC_OPENINGS], 2));
+        MUST(at[i] = sw_ipc_open(&place[i], 2, NULL));
+    MUST(!sw_ipc_open(&place[SW_IPC_OPENINGS], 2, NULL));
     for (int i = 0; i < SW_IPC_OPENINGS; i++)
         MUST(reads(at[i], (char)i, 0, 3000));
     sw_ipc_done(at[5]);
-    MUST(sw_ipc_open(&place[SW_IPC_OPENINGS], 2));
+    MUST(sw_ipc_open(&place[SW_IPC_OPENINGS], 2, NULL));
     meet();
 }
 
@@ -254,13 +294,13 @@ static void owns_what_is_refused(void)
     MUST(!sw_ipc_export(at + SIZE, 1, &place));
     fill(at, 9, SIZE);
     place = export(at, SIZE);
-    MUST(!sw_ipc_open(&place, 0)); /* one's own */
+    MUST(!sw_ipc_open(&place, 0, NULL)); /* one's own */
     /* A child leaves the driver alone. */
     pid_t child = fork();
     int status;
     if (child == 0) {
         MUST(!sw_ipc_export(at, 10, &place));
-        MUST(!sw_ipc_open(&place, 0));
+        MUST(!sw_ipc_open(&place, 0, NULL));
         _exit(0);
     }
     MUST(waitpid(child, &status, 0) == child && status == 0);
@@ -272,29 +312,29 @@ static void opens_what_is_refused(void)
 {
     sw_ipc_t place, wrong;
     hear(&place, sizeof place);
-    MUST(!sw_ipc_open(&place, 0)); /* no context */
+    MUST(!sw_ipc_open(&place, 0, NULL)); /* no context */
     own_context();
     wrong = place;
     wrong.offset = place.bytes;
-    MUST(!sw_ipc_open(&wrong, 0));
+    MUST(!sw_ipc_open(&wrong, 0, NULL));
     wrong = place;
     wrong.bytes *= 2;
     wrong.offset = place.bytes + 5;
-    MUST(!sw_ipc_open(&wrong, 0));
+    MUST(!sw_ipc_open(&wrong, 0, NULL));
     wrong = place;
     memset(wrong.handle, 0x55, sizeof wrong.handle);
-    MUST(!sw_ipc_open(&wrong, 0));
+    MUST(!sw_ipc_open(&wrong, 0, NULL));
     wrong = place;
     wrong.id = 0;
-    MUST(!sw_ipc_open(&wrong, 0));
+    MUST(!sw_ipc_open(&wrong, 0, NULL));
     MUST(sw_ipc_openings() == 0);
-    void *at = sw_ipc_open(&place, 0);
+    void *at = sw_ipc_open(&place, 0, NULL);
     MUST(at && reads(at, 9, 0, SIZE));
     /* Wrong words of what is open already. */
     wrong = place;
     wrong.bytes *= 2;
     wrong.offset = place.bytes + 5;
-    MUST(!sw_ipc_open(&wrong, 0));
+    MUST(!sw_ipc_open(&wrong, 0, NULL));
     meet();
     /* The owner ends, and its memory stays. */
     usleep(100000);
@@ -347,7 +387,7 @@ static void opens_plainly(void)
         sw_ipc_t place;
         hear(&done, sizeof done);
         hear(&place, sizeof place);
-        void *at = done ? sw_ipc_open(&place, 0) : NULL;
+        void *at = done ? sw_ipc_open(&place, 0, NULL) : NULL;
         if (at && reads(at, 4, 0, SIZE))
             MUST(sw_ipc_openings() == 1);
         sw_ipc_done(at);
@@ -376,6 +416,7 @@ int main(void)
     char refuse[100];
     make_kernels();
     alone(shares, "shares", "", "0");
+    alone(beside, "beside", "", "0");
     alone(begins_again, "begins again", "", "0");
     alone(opens_too_many, "opens too many", "", "0");
     alone(refuses, "refuses", "", "0");

@@ -39,6 +39,7 @@ BLOCKING = """\
     SW_AWAY_IF(here.call.reason != SW_REASON_ALONE);
     SW_AWAY_BEAT_IF(here.call.reason != SW_REASON_ALONE);
 """
+LIFTED = "    SW_LIFT(call, {}, {});\n"
 STARTED = """\
     int rc;
     sw_coll_call_t *call = sw_call_start(SW_COLL_{upper}, SW_CALL_{form},
@@ -58,6 +59,16 @@ def given(procedure, *without):
             if name not in without]
 
 
+def lifted(collective, procedure):
+    """How a blocking entry's buffers are replaced (mpi/coll/lift.h)."""
+    buffers = [name for name in procedure.names
+               if name in ("buffer", "sendbuf", "recvbuf")]
+    if not buffers or collective.neighbours:
+        return ""
+    return LIFTED.format(*(f"(const void **)&{buffers[0]}",
+                           f"&{buffers[-1]}"))
+
+
 def collective_entry(collective, form):
     def entry(procedure):
         blocking = form == "BLOCKING"
@@ -65,6 +76,8 @@ def collective_entry(collective, form):
             upper=collective.lower.upper(), form=form, describe=listed(
                 f"sw_{collective.lower}",
                 ["call", *given(procedure, "comm", "info", "request")], 20))
+        if blocking:
+            body += lifted(collective, procedure)
         return procedure.function(
             body, "sw_call_ended(&here.call, " if blocking else "")
     return entry

@@ -8,15 +8,12 @@
 #ifndef SW_MPI_COLL_ALONE_H
 #define SW_MPI_COLL_ALONE_H
 
-#include "call.h"
-#include "mpi/base/aware.h"
+#include "lift.h"
 
 /* Might there be such calls on this communicator? */
 static inline bool sw_alone_serves(const sw_comm_t *c, sw_collective_t id)
 {
-    return sw_unlikely(c->reason == SW_REASON_ALONE) && sw_device_possible() &&
-           sw_aware_lacks() && id != SW_COLL_BARRIER &&
-           !sw_collective_is_near(id);
+    return sw_unlikely(c->reason == SW_REASON_ALONE) && sw_lift_serves(id);
 }
 
 /* Carry it out, if it is one. If not, the host serves. */

@@ -3,8 +3,8 @@
  */
 #include "call.h"
 
-#include "alone.h"
 #include "counted.h"
+#include "lift.h"
 #include "mpi/base/failure.h"
 #include "mpi/base/turn.h"
 
@@ -62,8 +62,9 @@ static sw_comm_t *serves(sw_collective_t id, MPI_Comm comm, sw_reason_t *reason)
                     sw_failure_revoked(comm)))
         sw_comm_leave(c, SW_REASON_LOST);
     *reason = c ? c->reason : SW_REASON_ARGUMENTS;
-    return sw_likely(c && (c->sequence || !c->settled || sw_comm_near(c) ||
-                           sw_alone_serves(c, id)))
+    return sw_likely(c &&
+                     (c->sequence || !c->settled || sw_comm_near(c) ||
+                      (c->reason != SW_REASON_INTER && sw_lift_serves(id))))
                ? c
                : NULL;
 }

@@ -50,9 +50,10 @@ typedef struct sw_coll_call {
         sw_reduction_t reduction;
         sw_sides_t sides;
     };
-    int result;         /* what the procedure is to return */
-    sw_reason_t reason; /* why the host serves */
-    sw_trial_t *trial;  /* NULL: the call is not timed (trials.h) */
+    int result;           /* what the procedure is to return */
+    sw_reason_t reason;   /* why the host serves */
+    struct sw_lift *lift; /* what the host then gets (lift.h); NULL: no copy */
+    sw_trial_t *trial;    /* NULL: the call is not timed (trials.h) */
     /* of sw_blocking_t's bytes; of another call all */
     size_t used;
     sw_scratch_t room; /* what does not fit in there */

@@ -162,6 +162,14 @@ static int verdict(const sw_coll_call_t *k)
     return sw_unlikely(seq && seq->broken) ? sw_comm_give_up(k->c) : k->result;
 }
 
+/* An operation that ours has no kernel for is the host's, which then judges
+ * the operation, too. */
+static bool is_described(const sw_coll_call_t *k, bool right)
+{
+    return right ||
+           (sw_collective_reduces(k->id) && k->reason == SW_REASON_OPERATION);
+}
+
 bool sw_call_carry_out(sw_coll_call_t *k, bool right, int *rc)
 {
     bool alone = sw_alone_serves(k->c, k->id);
@@ -174,8 +182,12 @@ bool sw_call_carry_out(sw_coll_call_t *k, bool right, int *rc)
                                                 : move(k));
     bool raised = !ours && k->result != MPI_SUCCESS;
     *rc = sw_likely(ours) ? verdict(k) : k->result;
-    if (sw_unlikely(!ours))
+    if (sw_unlikely(!ours)) {
         sw_count_declined(k);
+        k->lift = !raised && is_described(k, right) && sw_lift_serves(k->id)
+                      ? sw_lift(k)
+                      : NULL;
+    }
     if (sw_unlikely(k->room.at != NULL))
         sw_scratch_end(&k->room);
     return ours || raised;

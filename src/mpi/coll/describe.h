@@ -13,6 +13,7 @@
 #define SW_MPI_COLL_DESCRIBE_H
 
 #include "call.h"
+#include "lift.h"
 #include "mpi/base/counts.h"
 
 bool sw_barrier(sw_coll_call_t *k);

@@ -187,7 +187,8 @@ static bool fetch(const told_t *t, int i, const sw_half_block_t *to)
         return true;
     if (h->layout_bytes && !(from.layout = layout_of(h, room)))
         return false;
-    char *at = sw_direct_open(t->k->c, i, &h->place);
+    char *at = sw_direct_open(t->k->c, i, &h->place,
+                              sw_carry_lowest(&target, NULL));
     if (!at)
         return false;
     from.at = (const char *)((intptr_t)at + b->at);

@@ -148,7 +148,7 @@ static bool combine(const fold_t *f)
         const char *from = opened == me
                                ? k->reduction.in
                                : sw_direct_open(k->c, opened,
-                                                &f->all[opened].operand);
+                                                &f->all[opened].operand, f->to);
         good = from;
         f->from[opened] = from ? from + at : NULL;
     }
@@ -186,7 +186,7 @@ static bool fetch(const fold_t *f, int i)
     sw_slice_t s = slice_of(f, i);
     if (!s.count)
         return true;
-    void *at = sw_direct_open(f->k->c, i, &f->all[i].slice);
+    void *at = sw_direct_open(f->k->c, i, &f->all[i].slice, f->result);
     bool done = at && copy(f, at, f->result + s.start * f->elem, s.count);
     if (at)
         sw_ipc_done(at);

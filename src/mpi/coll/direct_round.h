@@ -51,14 +51,15 @@ static inline int sw_direct_vote(sw_comm_t *c, bool well, bool *good)
     return status;
 }
 
-/* Where member i's memory is for this process, until sw_ipc_done; NULL: the
- * driver refuses. */
-static inline void *sw_direct_open(sw_comm_t *c, int i, const sw_ipc_t *there)
+/* Where member i's memory is for this process, in the context of the memory
+ * `beside`, until sw_ipc_done; NULL: the driver refuses. */
+static inline void *sw_direct_open(sw_comm_t *c, int i, const sw_ipc_t *there,
+                                   const void *beside)
 {
     const sw_members_t *members = sw_comm_members(c);
     int rank = members ? members->rank[i] : -1;
     int place = rank < 0 ? -1 : sw_roster_place(rank);
-    return place < 0 ? NULL : sw_ipc_open(there, place);
+    return place < 0 ? NULL : sw_ipc_open(there, place, beside);
 }
 
 #endif

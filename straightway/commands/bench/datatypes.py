@@ -4,7 +4,7 @@
 from straightway import units
 from straightway.bench import datatypes, results
 from straightway.commands.bench import choices, measuring
-from straightway.errors import UserError
+from straightway.errors import UserError, nearest
 from straightway.reporters import datatypes_svg, datatypes_terminal
 
 FROM, TO = "4k", "4m"
@@ -28,6 +28,23 @@ def parse_data(options):
     return asked or list(datatypes.DATA)
 
 
+def parse_memory(options):
+    """Where the arrays of the two ranks lie, as in ["gpu", "host"]."""
+    found = options.memory.lower().split(",")
+    for kind in found:
+        if kind not in datatypes.MEMORIES:
+            raise UserError(f"--memory {options.memory}: unknown memory "
+                            f"{kind or '(none)'}; "
+                            + nearest(kind, datatypes.MEMORIES))
+    if len(found) > RANKS:
+        raise UserError(f"--memory {options.memory}: give two, as in "
+                        "gpu,host: one for each rank")
+    if "gpu" in found and options.fresh:
+        raise UserError("--fresh with --memory gpu: data in a GPU's memory "
+                        "are measured untouched; omit --fresh")
+    return (found * RANKS)[:RANKS]
+
+
 class Datatypes:
     """Measure messages with gaps, as applications send them.
 
@@ -46,6 +63,10 @@ class Datatypes:
 
     once with untouched data, and once with data that the sender has written
     just before each message (the time excludes the writing).
+
+    With --memory gpu the arrays lie in the memory of a GPU, and `hand` makes a
+    copy for each run. A fifth way makes one copy of two dimensions for each
+    plane of runs. The MPI gets the datatype if it says that it knows GPUs.
 
     The program switches between host and Straightway while it runs, and
     measures all ways in one run, in shuffled order. A sample is a batch of
@@ -72,6 +93,9 @@ class Datatypes:
         add("--untouched", action="store_true",
             help="untouched data only [both]")
         choices.add_cells(add, 0.25, "one message with one kind of data")
+        add("--memory", metavar="KIND[,KIND]", default="host",
+            help="where the arrays of the two ranks lie: host or gpu (with "
+            "'run --gpu') [host]")
         add("--svg", metavar="OUT", help="draw time by size")
         choices.add_common(add)
 
@@ -88,14 +112,18 @@ class Datatypes:
 
         plan = {"kernels": kernels, "from": least, "to": most,
                 "published": options.published, "data": parse_data(options),
+                "memory": parse_memory(options),
                 "corrupt": options.corrupt,
                 "seconds_per_cell": options.seconds}
+        if datatypes.in_gpu(plan):
+            plan["data"] = ["untouched"]
         run, head = measuring.run(
             "straightway-bench-datatypes/1", options, host, RANKS,
             f"{units.plural(len(kernels), 'kernel')}, messages from "
             f"{units.brief(least)} to {units.brief(most)}, "
             f"{' and '.join(plan['data'])} data",
-            lambda seed: _arguments(plan, seed))
+            lambda seed: _arguments(plan, seed),
+            before=_WITH_GPUS if datatypes.in_gpu(plan) else ())
         if run["status"] == 0 and not results.cell_lines(run):
             raise UserError(
                 f"no message of {', '.join(kernels)} has from {least} to "
@@ -106,7 +134,12 @@ class Datatypes:
         choices.show(report, options, datatypes_terminal, datatypes_svg)
         return results.verdict(run, report, host, _why(options.corrupt), {
             "hand": f"{host.title} (packed by hand)", "host": host.title,
-            "ours": "Straightway", "contiguous": "Straightway (no gaps)"})
+            "ours": "Straightway", "contiguous": "Straightway (no gaps)",
+            **({"planes": f"{host.title} (planes packed by hand)"}
+               if datatypes.in_gpu(plan) else {})})
+
+
+_WITH_GPUS = ("env", "STRAIGHTWAY_GPU=on")
 
 
 def _arguments(plan, seed):
@@ -114,6 +147,9 @@ def _arguments(plan, seed):
                  "--sizes", f"{plan['from']},{plan['to']}",
                  "--data", ",".join(plan["data"]),
                  "--seconds", plan["seconds_per_cell"], "--seed", seed]
+    arguments += [word for name, kind in zip(("first", "second"),
+                                             plan["memory"])
+                  if kind == "gpu" for word in ("--gpu-" + name, 1)]
     return arguments + [word for name in ("published", "corrupt")
                         if plan[name] for word in ("--" + name, 1)]
 
@@ -121,27 +157,28 @@ def _arguments(plan, seed):
 # The report -------------------------------------------------------------
 
 _FACTS = ("application", "data", "published", "type_bytes", "extent",
-          "runs_sent", "runs_received", "memcpy")
+          "runs_sent", "runs_received", "planes_sent", "memcpy")
 
 
-def _cell(line):
-    cell = results.cell(line, None, datatypes.WAYS)
+def _cell(line, plan):
+    cell = results.cell(line, None, datatypes.ways(plan))
     cell.update((name, line[name]) for name in _FACTS)
-    cell.update(datatypes.ratios(cell))
+    cell.update(datatypes.ratios(cell, datatypes.ratios_of(plan)))
     # Without Straightway the floor is a memcpy.
     floor = cell["contiguous"]
     cell["floor"] = floor["median"] if floor else line["memcpy"]
-    for way in datatypes.WAYS:
+    for way in datatypes.ways(plan):
         if cell[way]:
             cell[way]["wrong"] = line.get(way + "_wrong")
     return cell
 
 
 def _report(run, head, plan):
-    cells = [_cell(line) for line in results.cell_lines(run)]
+    cells = [_cell(line, plan) for line in results.cell_lines(run)]
     return dict(head, plan=plan, cells=cells,
                 summary=dict(results.summary(cells, datatypes.KERNELS),
-                             means=datatypes.means(cells)))
+                             means=datatypes.means(
+                                 cells, datatypes.ratios_of(plan))))
 
 
 def _why(corrupt):

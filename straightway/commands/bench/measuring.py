@@ -16,9 +16,10 @@ def counted(*of):
 
 
 def run(schema, options, host, ranks, what, arguments, cells=None,
-        floors=True):
-    """Run the native benchmark, with `arguments(seed)`. Return the run and the
-    head of its report, which has the machine's floors if `floors`."""
+        floors=True, before=()):
+    """Run the native benchmark, with `arguments(seed)` and the words `before`
+    it. Return the run and the head of its report, which has the machine's
+    floors if `floors`."""
     machine = hardware.describe()
     found = native.probe("--floors").get("floors") if floors else None
     seed = choices.seed(options)
@@ -26,6 +27,6 @@ def run(schema, options, host, ranks, what, arguments, cells=None,
     start = time.monotonic()
     made = runs.launch(host, ranks, options.launcher_args, arguments(seed),
                        cells, progress.bar,
-                       getattr(options, "launcher", None) or "")
+                       getattr(options, "launcher", None) or "", before)
     return made, results.head(schema, made, host, ranks, machine, found or {},
                               seed, time.monotonic() - start)

@@ -4,27 +4,18 @@ passes them, and the right data arrive.
 The test needs no device. A stand-in for a driver answers for pages without
 access, and device_memory.h makes the host serve them."""
 
-import os
 import re
-import subprocess
 
 import pytest
-from harness.hosts import ROOT, TESTS
+from harness import gpus
 from harness.programs import accelerated, run, well
 
-STANDIN = TESTS / "device" / "standin" / "cuda"
 SMALL = {"STRAIGHTWAY_P2P": "on", "STRAIGHTWAY_P2P_MIN": 512}
 
 
 @pytest.fixture(scope="session")
 def driver(tmp_path_factory):
-    library = tmp_path_factory.mktemp("driver") / "libcuda.so.1"
-    subprocess.run([os.environ.get("CC", "cc"), "-std=gnu17", "-D_GNU_SOURCE",
-                    "-O1", "-g", "-shared", "-fPIC", "-fvisibility=hidden",
-                    "-Wl,-z,nodelete", f"-I{ROOT / 'src'}", "-o", library,
-                    *sorted(STANDIN.glob("*.c")), "-lpthread", "-ldl"],
-                   check=True)
-    return library
+    return gpus.driver(tmp_path_factory.mktemp("driver"))
 
 
 def test_messages_from_and_to_a_device(host, driver):
@@ -117,6 +108,15 @@ def test_random_collectives_with_a_device(host, driver, gpu, n, form):
     assert launches
 
 
+@no_reduce_local
+def test_what_the_host_serves_over_nodes(host, driver, gpu):
+    """The host gets copies of what lies in a device."""
+    random_calls(host, driver, gpu, 4, 64, 40, "--form", "blocking",
+                 env={"STRAIGHTWAY_NODE_SIZE": 2, "STRAIGHTWAY_SPANS": "off"})
+    random_calls(host, driver, gpu, 4, 65, 40, "--form", "blocking",
+                 env={"STRAIGHTWAY_NODE_SIZE": 2})
+
+
 def test_neighbours_with_a_device(host, driver, gpu):
     well(run(host, 3, "gpu_neighbours", driver, 8, env=gpu))
 
@@ -145,29 +145,9 @@ def gpu(kernels):
             "STRAIGHTWAY_GPU_KERNELS": str(kernels)}
 
 
-UNSIGNED, SIGNED = (
-    [f"{sign}{bits}" for bits in (8, 16, 32, 64)] for sign in ("UINT", "INT"))
-REDUCTIONS = [
-    *((op, type) for type in UNSIGNED for op in
-      ("SUM", "PROD", "LAND", "LOR", "LXOR", "BAND", "BOR", "BXOR")),
-    *((op, type) for type in ("FLOAT", "DOUBLE") for op in ("SUM", "PROD")),
-    *((op, type) for type in (*UNSIGNED, *SIGNED, "FLOAT", "DOUBLE")
-      for op in ("MAX", "MIN"))]
-
-
 @pytest.fixture
 def kernels(tmp_path):
-    """A file of kernels for the stand-in, which needs their names alone."""
-    shapes = ["ROW", "PLANE", "BOX", "LIST", "RUNS"]
-    names = [f"sw_move_{width}_{source}_{target}_{unit}"
-             for width, some in (("narrow", shapes), ("wide", shapes[2:]))
-             for source in some for target in some
-             for unit in (1, 2, 4, 8, 16, 32)]
-    reductions = [f"sw_reduce_{op}_{type}" for op, type in REDUCTIONS]
-    for file, entries in ("move", names), ("reduce", reductions):
-        (tmp_path / f"{file}.ptx").write_text(".version 7.0\n" + "".join(
-            f".visible .entry {name}()\n{{\n}}\n" for name in entries))
-    return tmp_path
+    return gpus.kernels(tmp_path)
 
 
 def folded(host, driver, gpu, n, mode, calls, **env):

@@ -34,12 +34,14 @@ bool capture_forbids(void)
     return forbids;
 }
 
-bool capture_beside(const context_t *c)
+bool capture_beside(const context_t *c, bool spoils)
 {
     bool beside = false;
     for (int i = 0; i < CAPTURES; i++)
-        if (captured[i] && captured[i]->context == c && captured[i]->blocking)
-            beside = captured[i]->spoilt = true;
+        if (captured[i] && captured[i]->context == c && captured[i]->blocking) {
+            captured[i]->spoilt |= spoils;
+            beside = true;
+        }
     return beside;
 }
 
@@ -96,6 +98,8 @@ EXPORTED int cuStreamIsCapturing(handle_t stream, int *status)
     CALL(DRIVER);
     stream_t *s;
     int code = stream_find(stream, &s);
+    if (!code && s == s->context->legacy && capture_beside(s->context, false))
+        code = CAPTURE_IMPLICIT;
     if (!code)
         *status = !s->capture ? 0 : s->spoilt ? 2 : 1;
     return code;

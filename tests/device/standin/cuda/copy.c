@@ -5,7 +5,8 @@
  * the bytes at the call, and the call returns before they have arrived. From
  * pinned memory it takes them when the stream comes there. Into pageable memory
  * the call returns when the bytes are there. Between two places of the device
- * even the synchronous call returns at once.
+ * even the synchronous call returns at once. Where the memory's attribute says
+ * so, the synchronous call returns when all is done.
  */
 #include "inside.h"
 
@@ -37,6 +38,11 @@ static bool is_host(const side_t *s)
 {
     return !s->block || s->block->kind == PINNED ||
            s->block->kind == REGISTERED;
+}
+
+static bool is_synchronous(const side_t *s)
+{
+    return s->block && s->block->synchronous;
 }
 
 /* Find a side's memory. */
@@ -112,8 +118,10 @@ static int put(copy_t like, handle_t stream, bool synchronous)
     if ((code = find(&like, &like.to)) || (code = find(&like, &like.from)))
         return code;
     bool waits = !like.to.block ||
-                 (synchronous && (is_host(&like.to) ||
-                                  (like.from.block && is_host(&like.from))));
+                 (synchronous &&
+                  (is_host(&like.to) || is_synchronous(&like.to) ||
+                   is_synchronous(&like.from) ||
+                   (like.from.block && is_host(&like.from))));
     copy_t *c = make(&like);
     code = stream_put(s, c ? &c->op : NULL);
     if (code || !waits)
@@ -253,7 +261,8 @@ EXPORTED int cuMemcpyBatchAsync_v2(at_t *to, at_t *from, size_t *bytes,
 
 /* Fills ------------------------------------------------------------------ */
 
-static int fill(at_t at, unsigned char byte, size_t n, handle_t stream)
+static int fill(at_t at, unsigned char byte, size_t n, handle_t stream,
+                bool synchronous)
 {
     copy_t like = {.to = {.at = at, .where = ON_DEVICE},
                    .width = n,
@@ -271,18 +280,21 @@ static int fill(at_t at, unsigned char byte, size_t n, handle_t stream)
     c->width = n;
     c->byte = byte;
     c->op.use[0] = like.to.block;
-    return stream_put(s, &c->op);
+    code = stream_put(s, &c->op);
+    if (!code && synchronous && is_synchronous(&like.to))
+        stream_await(s);
+    return code;
 }
 
 EXPORTED int cuMemsetD8_v2(at_t at, unsigned char byte, size_t n)
 {
     CALL(CONTEXT | UNSAFE);
-    return fill(at, byte, n, NULL);
+    return fill(at, byte, n, NULL, true);
 }
 
 EXPORTED int cuMemsetD8Async(at_t at, unsigned char byte, size_t n,
                              handle_t stream)
 {
     CALL(DRIVER);
-    return fill(at, byte, n, stream);
+    return fill(at, byte, n, stream, false);
 }

@@ -149,6 +149,7 @@ typedef struct block {
     int device;
     uint64_t id;
     bool live, hidden; /* hidden: cuMemSetAccess is still to come */
+    bool synchronous;  /* synchronous copies are, also from pageable memory */
     int opened;        /* so often, of OPENED */
     ipc_t name;        /* of OPENED */
 } block_t;
@@ -239,7 +240,7 @@ void module_end_all(const context_t *c);
 /* A capture of a stream forbids an unsafe call of this thread. */
 bool capture_forbids(void);
 /* The default stream may do no work now: it would wait for a capture. */
-bool capture_beside(const context_t *c);
+bool capture_beside(const context_t *c, bool spoils);
 
 /* Kernels (kernels.c) ---------------------------------------------------- */
 

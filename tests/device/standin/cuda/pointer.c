@@ -53,7 +53,7 @@ static int answer(const block_t *b, int attribute, at_t at, void *to)
             return INVALID_VALUE;
         value = at;
         break;
-    case SYNCHRONOUS: break;
+    case SYNCHRONOUS: value = b->synchronous; break;
     case BUFFER_ID: value = b->id; break;
     case IS_MANAGED: value = b->kind == MANAGED; break;
     case DEVICE_NUMBER: value = (unsigned)b->device; break;
@@ -90,12 +90,15 @@ EXPORTED int cuPointerGetAttributes(unsigned n, int *attribute, void **value,
     return 0;
 }
 
-/* The one attribute that may be set: copies are synchronous. Ours are, where
- * CUDA promises it. */
+/* The one attribute that may be set. */
 EXPORTED int cuPointerSetAttribute(const void *value, int attribute, at_t at)
 {
     CALL(CONTEXT);
-    return attribute == SYNCHRONOUS && block_find(at) ? 0 : INVALID_VALUE;
+    block_t *b = block_find(at);
+    if (attribute != SYNCHRONOUS || !b || b->kind == OF_POOL)
+        return INVALID_VALUE;
+    b->synchronous = *(const unsigned *)value;
+    return 0;
 }
 
 EXPORTED int cuMemGetAddressRange_v2(at_t *base, size_t *bytes, at_t at)

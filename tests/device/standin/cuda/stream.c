@@ -161,7 +161,7 @@ int stream_put(stream_t *s, op_t *op)
     context_t *c = s->context;
     if (!op)
         return OUT_OF_MEMORY;
-    int code = s == c->legacy && capture_beside(c) ? CAPTURE_IMPLICIT : 0;
+    int code = s == c->legacy && capture_beside(c, true) ? CAPTURE_IMPLICIT : 0;
     if (code || s->capture || (!s->works && (code = start(s)))) {
         stream_drop(op); /* what is captured does not run */
         return code;

@@ -1,0 +1,42 @@
+"""A stand-in for a GPU: its driver, and the kernels' names."""
+
+import os
+import subprocess
+
+from harness.hosts import ROOT, TESTS
+
+STANDIN = TESTS / "device" / "standin" / "cuda"
+UNSIGNED, SIGNED = (
+    [f"{sign}{bits}" for bits in (8, 16, 32, 64)] for sign in ("UINT", "INT"))
+REDUCTIONS = [
+    *((op, type) for type in UNSIGNED for op in
+      ("SUM", "PROD", "LAND", "LOR", "LXOR", "BAND", "BOR", "BXOR")),
+    *((op, type) for type in ("FLOAT", "DOUBLE") for op in ("SUM", "PROD")),
+    *((op, type) for type in (*UNSIGNED, *SIGNED, "FLOAT", "DOUBLE")
+      for op in ("MAX", "MIN"))]
+
+
+def driver(folder):
+    """Compile tests/device/standin/cuda into the folder; the library."""
+    library = folder / "libcuda.so.1"
+    subprocess.run([os.environ.get("CC", "cc"), "-std=gnu17", "-D_GNU_SOURCE",
+                    "-O1", "-g", "-shared", "-fPIC", "-fvisibility=hidden",
+                    "-Wl,-z,nodelete", f"-I{ROOT / 'src'}", "-o", library,
+                    *sorted(STANDIN.glob("*.c")), "-lpthread", "-ldl"],
+                   check=True)
+    return library
+
+
+def kernels(folder):
+    """Write files of kernels for the stand-in, which needs their names alone;
+    the folder."""
+    shapes = ["ROW", "PLANE", "BOX", "LIST", "RUNS"]
+    names = [f"sw_move_{width}_{source}_{target}_{unit}"
+             for width, some in (("narrow", shapes), ("wide", shapes[2:]))
+             for source in some for target in some
+             for unit in (1, 2, 4, 8, 16, 32)]
+    reductions = [f"sw_reduce_{op}_{type}" for op, type in REDUCTIONS]
+    for file, entries in ("move", names), ("reduce", reductions):
+        (folder / f"{file}.ptx").write_text(".version 7.0\n" + "".join(
+            f".visible .entry {name}()\n{{\n}}\n" for name in entries))
+    return folder
