@@ -102,11 +102,10 @@ __attribute__((noinline)) static bool fold(sw_coll_call_t *k)
     sw_comm_t *c = k->c;
     sw_operands_t x;
     sw_coll_fold_t f;
-    int direct;
     if (!ready(k, &o->reducer))
         return false;
-    if (sw_unlikely(c->direct) && c->sequence && sw_direct_fold(k, &direct))
-        return finish(k, direct);
+    if (sw_unlikely(c->direct) && c->sequence && sw_direct_fold(k))
+        return finish(k, SW_OK);
     sw_reduction_bind(&k->reduction, k->id, k->comm, &x, &f);
     int status = !f.n          ? SW_OK /* nothing to reduce */
                  : c->sequence ? fold_in_sequence(c->sequence, &f)

@@ -210,33 +210,31 @@ static void settle(const fold_t *f)
         sw_reach_copy(f->result, r->out, r->outs, r->type, f->k->comm);
 }
 
-/* A first status that is not right goes before the later ones: all members take
- * the same steps, whatever it is. */
-static int try(fold_t *f, head_t *mine, bool *good)
+/* True: it has gone well for all members. All take the same steps, whatever
+ * goes wrong at one of them. */
+static bool try(fold_t *f, head_t *mine)
 {
     sw_comm_t *c = f->k->c;
+    bool good;
     tell(f, mine);
-    int status = sw_direct_tell(c, mine, sizeof *mine,
-                                (char *)(uintptr_t)f->all);
-    bool begun = status == SW_OK && all_take_part(f);
+    bool begun = sw_direct_tell(c, mine, sizeof *mine,
+                                (char *)(uintptr_t)f->all) == SW_OK &&
+                 all_take_part(f);
     bool done = begun && combine(f);
-    int end = sw_direct_vote(c, done, good);
-    status = status == SW_OK ? end : status;
-    if (*good && is_sliced(f->k->id)) {
+    sw_direct_vote(c, done, &good);
+    if (good && is_sliced(f->k->id)) {
         done = fetch_all(f);
-        end = sw_direct_vote(c, done, good);
-        status = status == SW_OK ? end : status;
+        sw_direct_vote(c, done, &good);
     }
-    if (*good)
+    if (good)
         settle(f);
     sw_workspace_give(f->own, f->k->reduction.in, done || !begun);
-    return status;
+    return good;
 }
 
-bool sw_direct_fold(sw_coll_call_t *k, int *status)
+bool sw_direct_fold(sw_coll_call_t *k)
 {
     sw_comm_t *c = k->c;
-    bool good = false;
     fold_t f = {.k = k,
                 .kernel = sw_device_kernel(&k->reduction.o),
                 .elem = k->reduction.o.reducer.elem};
@@ -247,7 +245,7 @@ bool sw_direct_fold(sw_coll_call_t *k, int *status)
     char *room = sw_temporary(heads + n * sizeof *f.from);
     f.all = (const head_t *)(void *)room + 1;
     f.from = (const void **)(void *)(room + heads);
-    *status = try(&f, (head_t *)(void *)room, &good);
+    bool good = try(&f, (head_t *)(void *)room);
     sw_temporary_free(room);
     sw_direct_remember(&c->direct_folds, good);
     return good;

@@ -31,8 +31,8 @@
 
 #include "call.h"
 
-/* Carry out a call that reduces in c->sequence, whose members try this way;
- * *status is how it ended. False: in vain. All members say the same. */
-bool sw_direct_fold(sw_coll_call_t *k, int *status);
+/* Carry out a call that reduces in c->sequence, whose members try this way.
+ * False: in vain. All members say the same. */
+bool sw_direct_fold(sw_coll_call_t *k);
 
 #endif
