@@ -6,6 +6,7 @@
 #include "node/base/settings.h"
 #include "node/os/os.h"
 #include "shape.h"
+#include "workspace.h"
 
 #include <stdlib.h>
 
@@ -38,6 +39,7 @@ bool sw_context_ok(sw_context_t *c, int code)
 static void discard(sw_context_t *c)
 {
     sw_tables_forget(c);
+    sw_workspaces_forget(c);
     for (int i = 0; i < SW_CHANNELS; i++)
         pthread_mutex_destroy(&c->channel[i].lock);
     pthread_mutex_destroy(&c->loading);

@@ -26,6 +26,7 @@
 
 #include "cuda.h"
 #include "move.h"
+#include "reduce.h"
 
 #include <pthread.h>
 
@@ -33,6 +34,7 @@
 #define SW_CHANNELS 4
 #define SW_TABLE_BUCKETS 64
 #define SW_TABLE_CLASSES 64
+#define SW_FUNCTIONS (SW_KERNEL_COUNT + SW_REDUCE_COUNT)
 
 typedef struct {
     sw_cuda_handle_t stream; /* NULL: not made yet */
@@ -57,12 +59,13 @@ typedef struct sw_context {
     _Atomic int failures; /* since the last success */
     sw_channel_t channel[SW_CHANNELS];
     pthread_mutex_t loading; /* for `function` to be filled, and `tries` */
-    uint8_t tries[SW_KERNEL_COUNT];
-    _Atomic(sw_cuda_handle_t) function[SW_KERNEL_COUNT];
+    uint8_t tries[SW_FUNCTIONS];
+    _Atomic(sw_cuda_handle_t) function[SW_FUNCTIONS];
     pthread_mutex_t lock; /* for what follows */
     struct sw_table_kept *table[SW_TABLE_BUCKETS];
     struct sw_table_kept *spare[SW_TABLE_CLASSES];
-    _Atomic bool sweep; /* some spare ones are large */
+    _Atomic bool sweep;              /* some spare ones are large */
+    struct sw_workspace *workspaces; /* spare ones: workspace.h */
 } sw_context_t;
 
 typedef struct {

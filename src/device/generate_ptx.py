@@ -1,7 +1,7 @@
 """The kernels' PTX, by nvcc or by NVRTC.
 
 Usage: generate_ptx.py --find
-       generate_ptx.py COMPILER MOVE.CU MOVE.H OUTPUT
+       generate_ptx.py COMPILER SOURCE.CU SOURCE.H OUTPUT
 
 --find prints a COMPILER: nvcc (of CUDA_HOME, of PATH, of /usr/local/cuda), or
 else the library libnvrtc.so.N of Python's packages. It prints nothing where
@@ -39,7 +39,8 @@ def by_nvcc(nvcc, source, output):
                            check=True, text=True).stdout
     oldest = min(map(int, re.findall(r"compute_(\d+)\b", known)))
     subprocess.run([nvcc, "--ptx", f"--gpu-architecture=compute_{oldest}",
-                    "--output-file", output, source], check=True)
+                    "--fmad=false", "--output-file", output, source],
+                   check=True)
 
 
 def by_nvrtc(library, source, header, output):
@@ -69,11 +70,13 @@ def by_nvrtc(library, source, header, output):
     known = (ctypes.c_int * count.value)()
     call("nvrtcGetSupportedArchs", known)
     call("nvrtcCreateProgram", ctypes.byref(program),
-         pathlib.Path(source).read_bytes(), b"move.cu", 1,
+         pathlib.Path(source).read_bytes(),
+         pathlib.Path(source).name.encode(), 1,
          (ctypes.c_char_p * 1)(pathlib.Path(header).read_bytes()),
-         (ctypes.c_char_p * 1)(b"move.h"))
-    option = f"--gpu-architecture=compute_{min(known)}".encode()
-    call("nvrtcCompileProgram", program, 1, (ctypes.c_char_p * 1)(option))
+         (ctypes.c_char_p * 1)(pathlib.Path(header).name.encode()))
+    options = [f"--gpu-architecture=compute_{min(known)}".encode(),
+               b"--fmad=false"]
+    call("nvrtcCompileProgram", program, 2, (ctypes.c_char_p * 2)(*options))
     pathlib.Path(output).write_bytes(text("PTX"))
 
 

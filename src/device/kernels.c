@@ -92,24 +92,39 @@ typedef struct image {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static image_t *images;
-static char *source, *header, *ptx;
-static bool read_all;
+
+enum { MOVES, REDUCTIONS, FILES };
+static struct {
+    sw_nvrtc_source_t source;
+    const char *ptx_name;
+    char *ptx;
+    bool read;
+} files[FILES] = {
+    [MOVES] = {.source = {.name = "move.cu", .header_name = "move.h"},
+               .ptx_name = "move.ptx"},
+    [REDUCTIONS] = {.source = {.name = "reduce.cu", .header_name = "reduce.h"},
+                    .ptx_name = "reduce.ptx"},
+};
 
 static char *make(int kernel, const char *name, int sm, bool from_ptx)
 {
 #define MOVE(width, from, to, unit) \
-    "SW_MOVE(" #width "," #from "," #to "," #unit ")",
-    static const char *const move[] = {SW_KERNELS(MOVE)};
-    if (!read_all) {
-        source = text_of("move.cu");
-        header = text_of("move.h");
-        ptx = text_of("move.ptx");
-        read_all = true;
+    "SW_MOVES=SW_MOVE(" #width "," #from "," #to "," #unit ")",
+#define REDUCE(op, type) "SW_REDUCES=SW_REDUCE(" #op "," #type ")",
+    static const char *const wanted[] = {SW_KERNELS(MOVE)
+                                             SW_REDUCTIONS(REDUCE)};
+    int k = kernel < SW_KERNEL_COUNT ? MOVES : REDUCTIONS;
+    sw_nvrtc_source_t *s = &files[k].source;
+    if (!files[k].read) {
+        s->text = text_of(s->name);
+        s->header = text_of(s->header_name);
+        files[k].ptx = text_of(files[k].ptx_name);
+        files[k].read = true;
     }
     if (from_ptx)
-        return ptx ? sw_kernel_slice(ptx, name) : NULL;
-    return source && header ? sw_nvrtc_compile(source, header, move[kernel], sm)
-                            : NULL;
+        return files[k].ptx ? sw_kernel_slice(files[k].ptx, name) : NULL;
+    return s->text && s->header ? sw_nvrtc_compile(s, wanted[kernel], sm)
+                                : NULL;
 }
 
 /* NULL: there is none. */
@@ -143,26 +158,39 @@ static sw_cuda_handle_t load(sw_context_t *c, int kernel, const char *name)
     }
     if (++c->tries[kernel] < TRIES)
         return NULL;
-    static _Atomic bool said;
-    sw_say_once(&said,
-                "--gpu: this device has no kernel %s: the MPI serves datatypes "
-                "with gaps in its memory",
-                name);
+    static _Atomic bool said[FILES];
+    bool moves = kernel < SW_KERNEL_COUNT;
+    sw_say_once(&said[moves ? MOVES : REDUCTIONS],
+                "--gpu: this device has no kernel %s: %s", name,
+                moves ? "the MPI serves datatypes with gaps in its memory"
+                      : "the processor reduces what lies in its memory");
     return NONE;
 }
 
-sw_cuda_handle_t sw_kernel(sw_context_t *c, const sw_plan_t *plan)
+static sw_cuda_handle_t function(sw_context_t *c, int kernel, const char *name)
 {
-    _Atomic(sw_cuda_handle_t) *to = &c->function[plan->kernel];
+    _Atomic(sw_cuda_handle_t) *to = &c->function[kernel];
     sw_cuda_handle_t found = atomic_load_explicit(to, memory_order_acquire);
     if (sw_unlikely(!found)) {
         pthread_mutex_lock(&c->loading);
         found = atomic_load_explicit(to, memory_order_relaxed);
         if (!found) {
-            found = load(c, plan->kernel, sw_plan_kernel(plan));
+            found = load(c, kernel, name);
             atomic_store_explicit(to, found, memory_order_release);
         }
         pthread_mutex_unlock(&c->loading);
     }
     return found == NONE ? NULL : found;
+}
+
+sw_cuda_handle_t sw_kernel(sw_context_t *c, const sw_plan_t *plan)
+{
+    return function(c, plan->kernel, sw_plan_kernel(plan));
+}
+
+sw_cuda_handle_t sw_kernel_reduce(sw_context_t *c, int place)
+{
+#define NAME(op, type) "sw_reduce_" #op "_" #type,
+    static const char *const name[] = {SW_REDUCTIONS(NAME)};
+    return function(c, SW_KERNEL_COUNT + place, name[place]);
 }

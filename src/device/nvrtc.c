@@ -100,7 +100,8 @@ static char *image(program_t program, bool machine)
 }
 
 typedef struct {
-    const char *source, *header, *moves;
+    const sw_nvrtc_source_t *source;
+    const char *wanted;
     int sm;
     char *image;
 } job_t;
@@ -108,28 +109,29 @@ typedef struct {
 static void *compile(void *context)
 {
     job_t *job = context;
-    const char *include = "move.h";
-    char target[64], moves[128];
-    const char *option[] = {target, moves};
+    const sw_nvrtc_source_t *s = job->source;
+    const char *const header = s->header;
+    char target[64], wanted[128];
+    const char *option[] = {target, wanted, "--fmad=false"};
     program_t program = NULL;
     int best = look() ? architecture(job->sm) : 0;
-    if (!best || nvrtc.nvrtcCreateProgram(&program, job->source, "move.cu", 1,
-                                          &job->header, &include))
+    if (!best || nvrtc.nvrtcCreateProgram(&program, s->text, s->name, 1,
+                                          &header, &s->header_name))
         return NULL;
     bool machine = best == job->sm;
     snprintf(target, sizeof target, "--gpu-architecture=%s_%d",
              machine ? "sm" : "compute", best);
-    snprintf(moves, sizeof moves, "-DSW_MOVES=%s", job->moves);
-    if (nvrtc.nvrtcCompileProgram(program, 2, option) == 0)
+    snprintf(wanted, sizeof wanted, "-D%s", job->wanted);
+    if (nvrtc.nvrtcCompileProgram(program, 3, option) == 0)
         job->image = image(program, machine);
     nvrtc.nvrtcDestroyProgram(&program);
     return NULL;
 }
 
-char *sw_nvrtc_compile(const char *source, const char *header,
-                       const char *moves, int sm)
+char *sw_nvrtc_compile(const sw_nvrtc_source_t *source, const char *wanted,
+                       int sm)
 {
-    job_t job = {source, header, moves, sm, NULL};
+    job_t job = {source, wanted, sm, NULL};
     pthread_attr_t attributes;
     pthread_t thread;
     sigset_t all, before;

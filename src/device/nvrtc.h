@@ -13,10 +13,17 @@
 
 #include "node/base/base.h"
 
-/* The machine code (cubin) of `moves`, which says what SW_MOVES is, for a
- * device of capability `sm`; or PTX, if the compiler is older than the device.
- * For free(). NULL: there is no compiler, or it fails. One thread at a time. */
-char *sw_nvrtc_compile(const char *source, const char *header,
-                       const char *moves, int sm);
+/* A source of kernels and the header that it includes: names and texts. */
+typedef struct {
+    const char *name, *header_name;
+    char *text, *header;
+} sw_nvrtc_source_t;
+
+/* The machine code (cubin) of the source, of which `wanted` defines the kernels
+ * ("SW_MOVES=..."), for a device of capability `sm`; or PTX, if the compiler is
+ * older than the device. For free(). NULL: there is no compiler, or it fails.
+ * One thread at a time. */
+char *sw_nvrtc_compile(const sw_nvrtc_source_t *source, const char *wanted,
+                       int sm);
 
 #endif

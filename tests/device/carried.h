@@ -3,8 +3,8 @@
  * kernels' file, and a process for each test.
  *
  * DRIVER is the stand-in for CUDA's driver (standin/cuda/standin.h). It runs
- * the kernels of move.cu for any image, so the file move.ptx that the engine
- * finds here has the kernels' names alone.
+ * the kernels of src/device/ for any image, so the files of PTX that the engine
+ * finds here have the kernels' names alone.
  */
 #ifndef CARRIED_H
 #define CARRIED_H
@@ -19,6 +19,7 @@
 #include "device/carry.h"
 #include "device/memory.h"
 #include "device/move.h"
+#include "device/reduce.h"
 #include "hardware/cuda.h"
 #include "layout/share.h"
 #include "must.h"
@@ -102,20 +103,31 @@ static char *device_memory(size_t bytes)
     return at;
 }
 
+static void write_entries(const char *folder, const char *name,
+                          const char *const *entry, size_t n)
+{
+    char path[128];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *file = fopen(path, "w");
+    MUST(file);
+    fputs(".version 7.0\n.target sm_70\n.address_size 64\n\n", file);
+    for (size_t i = 0; i < n; i++)
+        fputs(entry[i], file);
+    MUST(fclose(file) == 0);
+}
+
 static void write_kernels(const char *folder)
 {
 #define ENTRY(width, source, target, unit)                              \
     ".visible .entry sw_move_" #width "_" #source "_" #target "_" #unit \
     "(\n)\n{\n}\n\n",
-    static const char *const entries[] = {SW_KERNELS(ENTRY)};
-    char path[128];
-    snprintf(path, sizeof path, "%s/move.ptx", folder);
-    FILE *file = fopen(path, "w");
-    MUST(file);
-    fputs(".version 7.0\n.target sm_70\n.address_size 64\n\n", file);
-    for (size_t i = 0; i < sizeof entries / sizeof *entries; i++)
-        fputs(entries[i], file);
-    MUST(fclose(file) == 0);
+    static const char *const moves[] = {SW_KERNELS(ENTRY)};
+#define REDUCTION_ENTRY(op, type) \
+    ".visible .entry sw_reduce_" #op "_" #type "(\n)\n{\n}\n\n",
+    static const char *const reductions[] = {SW_REDUCTIONS(REDUCTION_ENTRY)};
+    write_entries(folder, "move.ptx", moves, sizeof moves / sizeof *moves);
+    write_entries(folder, "reduce.ptx", reductions,
+                  sizeof reductions / sizeof *reductions);
 }
 
 static void make_kernels(void)
@@ -129,6 +141,8 @@ static void remove_kernels(void)
 {
     char path[128];
     snprintf(path, sizeof path, "%s/move.ptx", kernels);
+    unlink(path);
+    snprintf(path, sizeof path, "%s/reduce.ptx", kernels);
     unlink(path);
     rmdir(kernels);
 }

@@ -1,6 +1,6 @@
 /*
- * processor.h - the kernels of src/device/move.cu, run by the processor: the
- * threads of a grid are the passes of two loops.
+ * processor.h - the kernels of src/device/move.cu and reduce.cu, run by the
+ * processor: the threads of a grid are the passes of two loops.
  */
 #ifndef PROCESSOR_H
 #define PROCESSOR_H
@@ -40,6 +40,7 @@ static _Thread_local struct {
 } threadIdx, blockIdx, gridDim;
 
 #include "device/move.cu"
+#include "device/reduce.cu"
 
 typedef void kernel_t(sw_move_t m);
 
@@ -54,6 +55,20 @@ static void processor_launch(int kernel, unsigned blocks, const sw_move_t *m)
     for (blockIdx.x = 0; blockIdx.x < blocks; blockIdx.x++)
         for (threadIdx.x = 0; threadIdx.x < SW_THREADS; threadIdx.x++)
             processor_kernel[kernel](*m);
+}
+
+typedef void reduce_t(sw_reduce_t r);
+
+#define REDUCE(op, type) sw_reduce_##op##_##type,
+static reduce_t *const processor_reduce[] = {SW_REDUCTIONS(REDUCE)};
+
+static void __attribute__((unused)) processor_launch_reduce(
+    int kernel, unsigned blocks, const sw_reduce_t *r)
+{
+    gridDim.x = blocks;
+    for (blockIdx.x = 0; blockIdx.x < blocks; blockIdx.x++)
+        for (threadIdx.x = 0; threadIdx.x < SW_REDUCE_THREADS; threadIdx.x++)
+            processor_reduce[kernel](*r);
 }
 
 #endif

@@ -20,6 +20,11 @@ MOVES = " ".join(
         ("narrow", "PLANE", "ROW", 8), ("narrow", "ROW", "BOX", 16),
         ("narrow", "LIST", "ROW", 8), ("narrow", "RUNS", "PLANE", 4),
         ("narrow", "PLANE", "PLANE", 32), ("wide", "BOX", "LIST", 1)])
+REDUCES = " ".join(
+    f"SW_REDUCE({op},{type})" for op, type in [
+        ("SUM", "DOUBLE"), ("MAX", "FLOAT"), ("MIN", "INT64"),
+        ("PROD", "UINT16"), ("LXOR", "UINT8")])
+WANTED = {"move": ("SW_MOVE", MOVES), "reduce": ("SW_REDUCE", REDUCES)}
 ARCHITECTURES = 70, 75, 80, 86, 89, 90, 100
 
 
@@ -58,19 +63,22 @@ class Compiler:
         assert getattr(self.nvrtc, f"nvrtcGet{what}")(program, text) == 0
         return text.value
 
-    def ptx(self, architecture):
-        """PTX of MOVES; the compiler gets the sources' text and no folder."""
+    def ptx(self, architecture, source="move"):
+        """PTX of the WANTED kernels; the compiler gets the sources' text and no
+        folder."""
+        names = f"{source}.cu", f"{source}.h"
         texts = [(ROOT / "src" / "device" / name).read_bytes()
-                 for name in ("move.cu", "move.h")]
+                 for name in names]
+        name, wanted = WANTED[source]
         program = ctypes.c_void_p()
         assert self.nvrtc.nvrtcCreateProgram(
-            ctypes.byref(program), texts[0], b"move.cu", 1,
+            ctypes.byref(program), texts[0], names[0].encode(), 1,
             (ctypes.c_char_p * 1)(texts[1]),
-            (ctypes.c_char_p * 1)(b"move.h")) == 0
+            (ctypes.c_char_p * 1)(names[1].encode())) == 0
         options = [f"--gpu-architecture=compute_{architecture}".encode(),
-                   f"-DSW_MOVES={MOVES}".encode()]
+                   f"-D{name}S={wanted}".encode(), b"--fmad=false"]
         code = self.nvrtc.nvrtcCompileProgram(
-            program, 2, (ctypes.c_char_p * 2)(*options))
+            program, 3, (ctypes.c_char_p * 3)(*options))
         log = self.text(program, "ProgramLog").decode()
         assert code == 0, log
         lines = [line for line in log.splitlines()
@@ -89,20 +97,21 @@ def ptxas():
     return found("**/bin/ptxas")
 
 
+@pytest.mark.parametrize("source", WANTED)
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
 def test_kernels_compile_and_spill_nothing(compiler, ptxas, tmp_path,
-                                           architecture):
+                                           architecture, source):
     oldest = min(compiler.architectures())
     if architecture < oldest:
         pytest.skip(f"this NVRTC begins with compute_{oldest}")
-    path = tmp_path / "move.ptx"
-    path.write_bytes(compiler.ptx(architecture))
+    path = tmp_path / "kernels.ptx"
+    path.write_bytes(compiler.ptx(architecture, source))
     done = subprocess.run(
         [ptxas, "-v", f"-arch=sm_{architecture}", "-o", tmp_path / "cubin",
          path], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     spills = re.findall(r"(\d+) bytes spill stores", done.stderr)
-    assert len(spills) == MOVES.count("SW_MOVE"), done.stderr
+    assert len(spills) == len(WANTED[source][1].split()), done.stderr
     assert not any(map(int, spills)), done.stderr
 
 
@@ -112,3 +121,10 @@ def test_loads_of_16_bytes_are_in_flight_together(compiler, tmp_path):
     kernel = ptx.partition("sw_move_narrow_ROW_BOX_16")[2].partition("ret;")[0]
     order = re.findall(r"\b(ld|st)\.global\.\w*\.?v4", kernel)
     assert order == ["ld"] * 4 + ["st"] * 4
+
+
+def test_the_greater_number_is_chosen_as_the_processor_chooses(compiler):
+    """By a comparison: an instruction for the maximum drops NaN."""
+    oldest = max(80, min(compiler.architectures()))
+    ptx = compiler.ptx(oldest, "reduce").decode()
+    assert "setp.gt.f32" in ptx and "max.f32" not in ptx and "fma" not in ptx

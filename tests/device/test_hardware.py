@@ -38,6 +38,7 @@ def rehearsal(tmp_path_factory):
 def test_the_program_for_a_gpu_runs_on_the_stand_in(rehearsal):
     said, folder = rehearsal
     assert "check within a process:" in said
+    assert re.search(r"check of reductions: \d+, 0 wrong, \d+ of 56", said)
     assert " 0 wrong" in said and "WRONG" not in said
     assert (folder / "report.json").stat().st_size > 1000
 

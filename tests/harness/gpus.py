@@ -8,6 +8,14 @@ from harness.hosts import ROOT, TESTS
 
 STANDIN = TESTS / "device" / "standin" / "cuda"
 SHAPES = ["ROW", "PLANE", "BOX", "LIST", "RUNS"]
+UNSIGNED, SIGNED = (
+    [f"{sign}{bits}" for bits in (8, 16, 32, 64)] for sign in ("UINT", "INT"))
+REDUCTIONS = [
+    *((op, type) for type in UNSIGNED for op in
+      ("SUM", "PROD", "LAND", "LOR", "LXOR", "BAND", "BOR", "BXOR")),
+    *((op, type) for type in ("FLOAT", "DOUBLE") for op in ("SUM", "PROD")),
+    *((op, type) for type in (*UNSIGNED, *SIGNED, "FLOAT", "DOUBLE")
+      for op in ("MAX", "MIN"))]
 
 
 def driver(folder, *flags):
@@ -30,11 +38,13 @@ def true_driver(folder):
 
 
 def kernels(folder):
-    """Write a file of kernels, of which the stand-in needs the names alone."""
+    """Write files of kernels, of which the stand-in needs the names alone."""
     names = [f"sw_move_{width}_{source}_{target}_{unit}"
              for width, some in (("narrow", SHAPES), ("wide", SHAPES[2:]))
              for source in some for target in some
              for unit in (1, 2, 4, 8, 16, 32)]
-    (folder / "move.ptx").write_text(".version 7.0\n" + "".join(
-        f".visible .entry {name}()\n{{\n}}\n" for name in names))
+    reductions = [f"sw_reduce_{op}_{type}" for op, type in REDUCTIONS]
+    for file, entries in ("move", names), ("reduce", reductions):
+        (folder / f"{file}.ptx").write_text(".version 7.0\n" + "".join(
+            f".visible .entry {name}()\n{{\n}}\n" for name in entries))
     return folder

@@ -66,6 +66,11 @@ void sw_comm_part_add(sw_comm_part_t *part);
 struct sw_comm;
 void sw_comm_parts_end(struct sw_comm *c);
 
+/* What was in vain is not tried again for so many calls. */
+typedef struct {
+    uint16_t calls, next;
+} sw_pause_t;
+
 typedef struct sw_comm {
     sw_registered_t registered;
     MPI_Comm handle;
@@ -88,9 +93,9 @@ typedef struct sw_comm {
     /* See reach.h. */
     _Atomic int device; /* SW_MET_*: a buffer of ours was a device's */
     uint64_t review;    /* the step of the next question */
-    /* Of coll/direct.h. All members have the same. */
-    bool direct;                /* they try it */
-    uint16_t pause, pause_next; /* ... not for so many calls */
+    /* Of coll/direct.h and direct_fold.h. All members have the same. */
+    bool direct; /* they try it */
+    sw_pause_t direct_moves, direct_folds;
     /* Of coll/trials.h: calls until it has trials, and these. */
     uint64_t guarded;
     struct sw_trials *trials;

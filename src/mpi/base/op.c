@@ -76,6 +76,7 @@ bool sw_operation(MPI_Op op, const sw_datatype_t *type, sw_operation_t *to)
     int known = predefined_op(op);
     to->op = op;
     to->type = type;
+    to->predefined = (int8_t)known;
     to->packed = false;
     to->reducer.elem = (size_t)type->extent;
     if (known >= 0) {

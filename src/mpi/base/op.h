@@ -20,7 +20,8 @@ typedef struct {
     sw_reducer_t reducer; /* first: the callback casts back */
     MPI_Op op;
     const sw_datatype_t *type;
-    bool packed; /* the operands are, since the type has gaps */
+    int8_t predefined; /* sw_op_t, or -1: a user's */
+    bool packed;       /* the operands are, since the type has gaps */
 } sw_operation_t;
 
 /* False: the host serves (no kernel, no data, or a user's operation without

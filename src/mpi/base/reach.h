@@ -23,8 +23,9 @@
  *
  * With --gpu a member may answer that the communicator has to stay ours: its
  * host knows no devices (aware.h), or its data have had gaps, which kernels
- * move faster than any host. Then it stays, for all members, and large blocks
- * go straight from device to device (coll/direct.h).
+ * move faster than any host. Then it stays, for all members. Large blocks then
+ * go straight from device to device (coll/direct.h), and kernels reduce large
+ * vectors (coll/direct_fold.h).
  */
 #ifndef SW_MPI_BASE_REACH_H
 #define SW_MPI_BASE_REACH_H

@@ -129,6 +129,10 @@ PACK = """\
         return MPI_SUCCESS;
     }
 """
+REDUCE_LOCAL = """\
+    if (sw_reduce_local($inbuf, $inoutbuf, $count, $datatype, $op))
+        return MPI_SUCCESS;
+"""
 UNPACK = """\
     int64_t position_ = $position ? *$position : -1;
     if (sw_pack_from($inbuf, $insize, &position_, $outbuf, $outcount, $datatype,
@@ -201,9 +205,10 @@ def allocated(kind):
 
 # All --------------------------------------------------------------------------
 
-COLLECTIVE, MESSAGE, PARTITIONED, WINDOWS, PACKING, COMMUNICATOR = (
+COLLECTIVE, MESSAGE, PARTITIONED, WINDOWS, PACKING, LOCAL, COMMUNICATOR = (
     "mpi/coll/describe.h", "mpi/p2p/calls.h", "mpi/p2p/partitioned.h",
-    "mpi/rma/calls.h", "mpi/base/pack.h", "mpi/base/context_id.h")
+    "mpi/rma/calls.h", "mpi/base/pack.h", "mpi/base/reduce_local.h",
+    "mpi/base/context_id.h")
 
 # For each procedure the header of what serves it, and its forms without _c:
 # {name: a function that writes the entry of a Procedure}.
@@ -225,6 +230,7 @@ ENTRIES = {
         "Precv_init": served("sw_partitioned_init", "false")}),
     "Pack": (PACKING, {"Pack": text(PACK)}),
     "Unpack": (PACKING, {"Unpack": text(UNPACK)}),
+    "Reduce_local": (LOCAL, {"Reduce_local": text(REDUCE_LOCAL)}),
     **{name: (WINDOWS, access_forms(name))
        for name in ("Put", "Get", "Accumulate", "Get_accumulate")},
     **{name: (WINDOWS, {name: window("sw_" + name.lower())})

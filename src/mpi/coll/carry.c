@@ -11,6 +11,7 @@
 #include "alone.h"
 #include "counted.h"
 #include "direct.h"
+#include "direct_fold.h"
 #include "moving.h"
 #include "trials.h"
 #include "mpi/base/progress.h"
@@ -103,6 +104,8 @@ __attribute__((noinline)) static bool fold(sw_coll_call_t *k)
     sw_coll_fold_t f;
     if (!ready(k, &o->reducer))
         return false;
+    if (sw_unlikely(c->direct) && c->sequence && sw_direct_fold(k))
+        return finish(k, SW_OK);
     sw_reduction_bind(&k->reduction, k->id, k->comm, &x, &f);
     int status = !f.n          ? SW_OK /* nothing to reduce */
                  : c->sequence ? fold_in_sequence(c->sequence, &f)

@@ -3,17 +3,14 @@
  */
 #include "direct.h"
 
+#include "direct_round.h"
 #include "mpi/base/reach.h"
-#include "mpi/base/roster.h"
-#include "device/ipc.h"
 #include "node/temporary.h"
 
 #include <string.h>
 
-#define BLOCK_MIN ((uint64_t)64 << 10)
 #define LAYOUT_MOST 512 /* a layout that travels: a list of runs does not */
-#define PAUSE_MOST 4096
-#define TOLD_MOST 128 /* blocks: each member reads those of all */
+#define TOLD_MOST 128   /* blocks: each member reads those of all */
 
 /* What a member tells ------------------------------------------------------ */
 
@@ -142,7 +139,7 @@ static bool worth_while(const told_t *t)
         bytes += h->bytes;
         blocks += h->state == SENDS ? (uint64_t)told(t->k) : 0;
     }
-    return blocks && bytes / blocks >= BLOCK_MIN;
+    return blocks && bytes / blocks >= SW_DIRECT_MIN;
 }
 
 /* A peer's layout, as our own: no table is kept under its address. */
@@ -156,14 +153,6 @@ static const sw_layout_t *layout_of(const head_t *h, void *room)
     return h->layout_bytes <= LAYOUT_MOST && sw_layout_valid(l, h->layout_bytes)
                ? l
                : NULL;
-}
-
-/* By which number the engine knows a member; -1: by none. */
-static int place_of(sw_comm_t *c, int i)
-{
-    const sw_members_t *members = sw_comm_members(c);
-    int rank = members ? members->rank[i] : -1;
-    return rank < 0 ? -1 : sw_roster_place(rank);
 }
 
 /* This member's block to itself, in whatever memory. */
@@ -196,12 +185,10 @@ static bool fetch(const told_t *t, int i, const sw_half_block_t *to)
         return false;
     if (!b->bytes)
         return true;
-    int place = place_of(t->k->c, i);
     if (h->layout_bytes && !(from.layout = layout_of(h, room)))
         return false;
-    char *at = place >= 0 ? sw_ipc_open(&h->place, place,
-                                        sw_carry_lowest(&target, NULL))
-                          : NULL;
+    char *at = sw_direct_open(t->k->c, i, &h->place,
+                              sw_carry_lowest(&target, NULL));
     if (!at)
         return false;
     from.at = (const char *)((intptr_t)at + b->at);
@@ -238,40 +225,19 @@ static bool is_large(const sw_coll_call_t *k)
     bool known = k->id == SW_COLL_BCAST || k->id == SW_COLL_GATHER ||
                  k->id == SW_COLL_SCATTER || k->id == SW_COLL_ALLGATHER ||
                  k->id == SW_COLL_ALLTOALL;
-    return (!known || k->bytes >= BLOCK_MIN) && told(k) <= TOLD_MOST;
-}
-
-/* All members' turns are alike. */
-static bool is_due(sw_comm_t *c)
-{
-    if (c->pause)
-        c->pause--;
-    return !c->pause;
-}
-
-static void remember(sw_comm_t *c, bool good)
-{
-    c->pause_next = good ? 0
-                         : (uint16_t)sw_min(2 * c->pause_next + 1, PAUSE_MOST);
-    c->pause = c->pause_next;
+    return (!known || k->bytes >= SW_DIRECT_MIN) && told(k) <= TOLD_MOST;
 }
 
 static int try(sw_coll_call_t *k, const told_t *t, char *mine, bool *good)
 {
-    sw_sequence_t *seq = k->c->sequence;
-    int32_t failed = 1;
     head_t *h = (head_t *)(void *)mine;
     tell(k, h, (block_t *)(void *)(h + 1));
     /* What a member sends in place it would overwrite. */
     if (k->move.in_place && sw_move_deals(k->id) && sw_move_collects(k->id))
         h->state = CLOSED;
-    sw_data_t one = sw_data_plain(mine);
-    sw_blocks_t blocks = {.bytes = t->each};
-    int status = sw_coll_allgather(seq, &one, t->each,
-                                   (char *)(uintptr_t)t->all, &blocks);
+    int status = sw_direct_tell(k->c, mine, t->each, (char *)(uintptr_t)t->all);
     bool carried = status == SW_OK && worth_while(t) && fetch_all(t);
-    int end = sw_coll_most(seq, !carried, &failed);
-    *good = end == SW_OK && !failed;
+    int end = sw_direct_vote(k->c, carried, good);
     return status == SW_OK ? end : status;
 }
 
@@ -279,7 +245,7 @@ bool sw_direct_move(sw_coll_call_t *k, int *status)
 {
     sw_comm_t *c = k->c;
     bool good = false;
-    if (!is_large(k) || !is_due(c))
+    if (!is_large(k) || !sw_direct_due(&c->direct_moves))
         return false;
     told_t t = {.k = k};
     t.each = sizeof(head_t) + (size_t)told(k) * sizeof(block_t);
@@ -288,6 +254,6 @@ bool sw_direct_move(sw_coll_call_t *k, int *status)
     t.all = room + t.each;
     *status = try(k, &t, room, &good);
     sw_temporary_free(room);
-    remember(c, good);
+    sw_direct_remember(&c->direct_moves, good);
     return good;
 }

@@ -63,6 +63,7 @@ void gpu_fill(at_t at, size_t bytes);
 
 /* Alone: without a second process. The kernels are move-UNROLL. */
 void mode_check(double seconds, bool alone, int unroll);
+void mode_reductions(double seconds);
 void mode_times(double seconds);
 void mode_facts(void);
 void mode_fact(const char *name);

@@ -1,5 +1,5 @@
 #!/bin/sh
-# What a machine with a GPU says of the kernels that move datatypes.
+# What a machine with a GPU says of the kernels that move and reduce.
 #
 #     gpu.sh OUT [fake | kernels]
 #
@@ -89,12 +89,14 @@ kernels() {
     compile move-4-nc "$move" -DSW_LOAD=__ldg -DSW_STORE=__stwb
     compile move-4-cs "$move" -DSW_LOAD=__ldcs -DSW_STORE=__stcs
     compile one "$work/one.cu"
+    compile reduce "$top/src/device/reduce.cu" --fmad=false
     # PTX serves where the driver refuses what nvcc compiled.
     "$nvcc" -O3 -arch=compute_75 -ptx -o "$work/one.ptx" "$work/one.cu"
     "$nvcc" -O3 -arch=compute_75 -ptx -o "$work/move-4.ptx" "$move"
 }
 if [ "$mode" = fake ]; then
-    for name in move-1 move-2 move-4 move-8 move-4-nc move-4-cs probe one; do
+    for name in move-1 move-2 move-4 move-8 move-4-nc move-4-cs probe one \
+                reduce; do
         : > "$work/$name.cubin"
     done
     gcc $flags -fPIC -shared -fvisibility=hidden "$here"/../standin/cuda/*.c \
@@ -109,8 +111,8 @@ else
     kernels >> "$text" 2>&1
     wait
 fi
-gcc $flags "$here"/*.c "$top/src/device/plan.c" -o "$work/gpu" -ldl -lpthread \
-    >> "$text" 2>&1 || note "gcc failed"
+gcc $flags -ffp-contract=off "$here"/*.c "$top/src/device/plan.c" \
+    "$top"/src/coll/reduce/*.c -o "$work/gpu" -ldl -lpthread -lm >> "$text" 2>&1 || note "gcc failed"
 if [ "$mode" = kernels ]; then
     cp "$work"/*.cubin "$work"/*.ptx "$out"
     rm -rf "$work"
@@ -119,6 +121,7 @@ fi
 note "built: $(cd "$work" && echo *.cubin)"
 
 part 40 "$work/gpu" "$work" "$json" check 30
+part 20 "$work/gpu" "$work" "$json" reductions 10
 part 40 "$work/gpu" "$work" "$json" facts
 part 80 "$work/gpu" "$work" "$json" times 70
 sanitizer=$(command -v compute-sanitizer ||

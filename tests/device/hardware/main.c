@@ -1,8 +1,8 @@
 /*
  * main.c - a mode of the program that a machine with a GPU runs:
  *
- *   gpu KERNELS JSON check SECONDS | alone SECONDS [UNROLL] | times SECONDS |
- *                    facts | fact NAME
+ *   gpu KERNELS JSON check SECONDS | alone SECONDS [UNROLL] |
+ *                    reductions SECONDS | times SECONDS | facts | fact NAME
  *
  * KERNELS is the folder of the compiled kernels, JSON a file to add to, or "-".
  */
@@ -24,6 +24,8 @@ int main(int argc, char **argv)
         mode_check(seconds, false, 4);
     else if (strcmp(argv[3], "alone") == 0)
         mode_check(seconds, true, argc > 5 ? atoi(argv[5]) : 4);
+    else if (strcmp(argv[3], "reductions") == 0)
+        mode_reductions(seconds);
     else if (strcmp(argv[3], "times") == 0)
         mode_times(seconds);
     else if (strcmp(argv[3], "facts") == 0)

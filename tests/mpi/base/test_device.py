@@ -150,6 +150,39 @@ def kernels(tmp_path):
     return gpus.kernels(tmp_path)
 
 
+def folded(host, driver, gpu, n, mode, calls, **env):
+    """Launches: of kernels that reduce, as nothing else is launched."""
+    done = well(run(host, n, "gpu_folds", driver, mode, calls,
+                    env={**gpu, **env}))
+    assert LEFT not in done.stderr
+    return int(re.search(r"launches (\d+)", done.stdout)[1])
+
+
+@pytest.mark.parametrize("n, mode", [(2, "all"), (3, "all"), (3, "some"),
+                                     (2, "again")])
+def test_reductions_by_kernels_have_the_same_bits(host, driver, gpu, n, mode):
+    env = {"STANDIN_REUSE": "1"} if mode == "again" else {}
+    assert folded(host, driver, gpu, n, mode, 70, **env)
+
+
+def test_reductions_by_kernels_between_two_gpus(host, driver, gpu):
+    """Most calls are long enough, and go so: one launch combines, another
+    copies."""
+    assert folded(host, driver, gpu, 2, "all", 70, STANDIN_DEVICES=2) > 40
+
+
+@no_reduce_local
+def test_local_reductions_of_a_gpu(host, driver, gpu):
+    assert folded(host, driver, gpu, 1, "local", 60)
+
+
+@pytest.mark.parametrize("trouble", [
+    pytest.param(trouble, marks=[pytest.mark.deep] if i % 3 != 1 else [])
+    for i, trouble in enumerate(TROUBLES)])
+def test_trouble_with_the_driver_costs_no_reduction(host, driver, gpu, trouble):
+    folded(host, driver, gpu, 2, "all", 60, **TROUBLES[trouble])
+
+
 @pytest.mark.parametrize("ranks", [2, 3])
 def test_our_kernels_serve_where_the_host_knows_no_devices(host, driver,
                                                            gpu, ranks):

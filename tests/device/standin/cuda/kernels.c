@@ -180,15 +180,19 @@ static void touch(const launch_t *l)
     {"sw_move_" #width "_" #source "_" #target "_" #unit, \
      {sizeof(sw_move_t)},                                 \
      SW_THREADS},
-static const kernel_info_t kernels[] = {SW_KERNELS(MOVE){"probe_empty", {0}, 0},
-                                        {"probe_busy", {8}, 0},
-                                        {"probe_flag", {8, 4}, 0},
-                                        {"probe_turns", {8, 4, 4, 8, 8}, 0},
-                                        {"standin_touch", {8}, 0}};
+#define REDUCTION(op, type) \
+    {"sw_reduce_" #op "_" #type, {sizeof(sw_reduce_t)}, SW_REDUCE_THREADS},
+static const kernel_info_t kernels[] = {
+    SW_KERNELS(MOVE) SW_REDUCTIONS(REDUCTION){"probe_empty", {0}, 0},
+    {"probe_busy", {8}, 0},
+    {"probe_flag", {8, 4}, 0},
+    {"probe_turns", {8, 4, 4, 8, 8}, 0},
+    {"standin_touch", {8}, 0}};
 static void (*const others[])(const launch_t *) = {empty, busy, flag, turns,
                                                    touch};
 #define KERNELS (sizeof kernels / sizeof *kernels)
-_Static_assert(KERNELS == SW_KERNEL_COUNT + sizeof others / sizeof *others,
+#define ENGINES (SW_KERNEL_COUNT + SW_REDUCE_COUNT)
+_Static_assert(KERNELS == ENGINES + sizeof others / sizeof *others,
                "each kernel has a function");
 
 const kernel_info_t *kernel_find(const char *name)
@@ -212,8 +216,11 @@ void kernel_run(op_t *op)
     if (sees && setjmp(v.end) == 0) {
         if (i < SW_KERNEL_COUNT)
             processor_launch((int)i, l->blocks, l->parameter[0]);
+        else if (i < ENGINES)
+            processor_launch_reduce((int)(i - SW_KERNEL_COUNT), l->blocks,
+                                    l->parameter[0]);
         else
-            others[i - SW_KERNEL_COUNT](l);
+            others[i - ENGINES](l);
     }
     free(v.range);
 }

@@ -5,7 +5,7 @@
  * driver's promises no better than the driver does:
  *
  *   - Device memory faults when the processor touches it. The kernels of
- *     src/device/move.cu run on the processor, and reach it by another mapping.
+ *     src/device/ run on the processor, and reach it by another mapping.
  *   - Each stream is a thread. A copy that waits for no event has stale bytes.
  *   - The default stream waits for the other streams, and they for it, except
  *     for those that were made as non-blocking.
@@ -14,8 +14,8 @@
  *   - Memory that another process has open lives on after its owner's end.
  *
  * Any image is a module. A module has every kernel by its name: those of
- * move.cu, of hardware/probe.cu, and standin_touch(address), which stores one
- * byte. There is no default stream for each thread (2).
+ * src/device/, of hardware/probe.cu, and standin_touch(address), which stores
+ * one byte. There is no default stream for each thread (2).
  *
  * Faults
  *
