@@ -68,8 +68,10 @@ static bool launch(sw_context_t *c, sw_stage_t *s, int kernel, sw_reduce_t *r)
     uint64_t blocks = sw_min((r->n + tile - 1) / tile, INT32_MAX);
     void *parameter[] = {r};
     sw_cuda_handle_t function = sw_kernel_reduce(c, kernel);
-    return function && sw_stage_ready(c, s, false) &&
-           sw_context_ok(c,
+    if (!function || !sw_stage_ready(c, s, false))
+        return false;
+    sw_cuda_count(&sw_cuda_counts.launches);
+    return sw_context_ok(c,
                          sw_cuda.cuLaunchKernel(function, (unsigned)blocks, 1,
                                                 1, SW_REDUCE_THREADS, 1, 1, 0,
                                                 s->stream, parameter, NULL)) &&

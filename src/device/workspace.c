@@ -48,10 +48,12 @@ static sw_workspace_t *make(sw_context_t *c, uint64_t bytes)
         return NULL;
     *w = (sw_workspace_t){
         .context = c->handle, .id = c->id, .bytes = sw_round_up(bytes, GRAIN)};
-    if (sw_context_ok(c, sw_cuda.cuMemAlloc_v2(&w->at, w->bytes)))
-        return w;
-    free(w);
-    return NULL;
+    if (!sw_context_ok(c, sw_cuda.cuMemAlloc_v2(&w->at, w->bytes))) {
+        free(w);
+        return NULL;
+    }
+    sw_cuda_count(&sw_cuda_counts.allocations);
+    return w;
 }
 
 sw_workspace_t *sw_workspace_take(const void *like, uint64_t bytes)
