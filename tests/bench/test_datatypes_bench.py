@@ -219,12 +219,11 @@ def test_published_sizes_are_those_of_ddtbench(one_host, kernel, sizes):
 # In a GPU -----------------------------------------------------------------
 
 @pytest.fixture(scope="module")
-def gpu(tmp_path_factory):
+def gpu(_scratch, tmp_path_factory):
     """The environment of a run beside the stand-in for a GPU."""
-    folder = tmp_path_factory.mktemp("gpu")
-    gpus.driver(folder)
-    return {"LD_LIBRARY_PATH": folder,
-            "STRAIGHTWAY_GPU_KERNELS": gpus.kernels(folder)}
+    return {"LD_LIBRARY_PATH": gpus.driver(_scratch).parent,
+            "STRAIGHTWAY_GPU_KERNELS": gpus.kernels(
+                tmp_path_factory.mktemp("gpu"))}
 
 
 SOME = ("--kernels", "nas_lu_y,nas_mg_x,lammps_full,stencil2d", "--from", "4k",

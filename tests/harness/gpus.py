@@ -4,6 +4,7 @@ it takes for kernels."""
 import os
 import subprocess
 
+from harness import turns
 from harness.hosts import ROOT, TESTS
 
 STANDIN = TESTS / "device" / "standin" / "cuda"
@@ -18,23 +19,33 @@ REDUCTIONS = [
       for op in ("MAX", "MIN"))]
 
 
-def driver(folder, *flags):
-    """Build libcuda.so.1 in a folder; its path."""
+def _build(folder, *flags):
     library = folder / "libcuda.so.1"
-    subprocess.run([os.environ.get("CC", "cc"), "-std=gnu17", "-D_GNU_SOURCE",
-                    "-O1", "-g", "-shared", "-fPIC", "-fvisibility=hidden",
-                    "-Wl,-z,nodelete", *flags, f"-I{ROOT / 'src'}", "-o",
-                    library, *sorted(STANDIN.glob("*.c")), "-lpthread",
-                    "-ldl"], check=True)
+    with turns.once(folder):
+        if not library.exists():
+            folder.mkdir(parents=True, exist_ok=True)
+            made = folder / "made.so"
+            subprocess.run([
+                os.environ.get("CC", "cc"), "-std=gnu17", "-D_GNU_SOURCE",
+                "-O1", "-g", "-shared", "-fPIC", "-fvisibility=hidden",
+                "-Wl,-z,nodelete", "-Wl,-soname,libcuda.so.1", *flags,
+                f"-I{ROOT / 'src'}", "-o", made, *sorted(STANDIN.glob("*.c")),
+                "-lpthread", "-ldl"], check=True)
+            made.rename(library)
     return library
 
 
-def true_driver(folder):
+def driver(scratch):
+    """Build libcuda.so.1 in a folder below `scratch`, once; its path."""
+    return _build(scratch / "standin")
+
+
+def true_driver(scratch):
     """The same with CUDA's calls alone, so that a program cannot tell it from
     the driver of a GPU."""
-    symbols = folder / "cuda.map"
+    symbols = scratch / "cuda.map"
     symbols.write_text("{ global: cu*; local: *; };\n")
-    return driver(folder, f"-Wl,--version-script={symbols}")
+    return _build(scratch / "true", f"-Wl,--version-script={symbols}")
 
 
 def kernels(folder):

@@ -14,8 +14,8 @@ SMALL = {"STRAIGHTWAY_P2P": "on", "STRAIGHTWAY_P2P_MIN": 512}
 
 
 @pytest.fixture(scope="session")
-def driver(tmp_path_factory):
-    return gpus.driver(tmp_path_factory.mktemp("driver"))
+def driver(_scratch):
+    return gpus.driver(_scratch)
 
 
 def test_messages_from_and_to_a_device(host, driver):

@@ -14,10 +14,10 @@ from straightway.whatif import runs
 
 
 @pytest.fixture(scope="module")
-def driver(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("driver")
-    gpus.kernels(folder)
-    return gpus.driver(folder)
+def driver(_scratch):
+    library = gpus.driver(_scratch)
+    gpus.kernels(library.parent)
+    return library
 
 
 def noted(path):
