@@ -56,6 +56,8 @@ def kernels(folder):
              for unit in (1, 2, 4, 8, 16, 32)]
     reductions = [f"sw_reduce_{op}_{type}" for op, type in REDUCTIONS]
     for file, entries in ("move", names), ("reduce", reductions):
-        (folder / f"{file}.ptx").write_text(".version 7.0\n" + "".join(
+        draft = folder / f"{file}.{os.getpid()}"
+        draft.write_text(".version 7.0\n" + "".join(
             f".visible .entry {name}()\n{{\n}}\n" for name in entries))
+        draft.rename(folder / f"{file}.ptx")
     return folder
