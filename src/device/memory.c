@@ -17,6 +17,9 @@ sw_device_watch_t sw_device_watch = {.count = &nothing, .seen = UINT64_MAX};
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 /* The count when the drivers were last looked for. */
 static _Atomic uint64_t looked;
+/* The linker's own count, also beside a driver; NULL: its place is not known.
+ * A thread that reads an older value looks once more. */
+static _Atomic(const _Atomic uint64_t *) loads;
 static _Atomic bool here[SW_DRIVERS];
 static _Atomic int drivers;
 
@@ -36,6 +39,7 @@ static void look(void)
             atomic_fetch_add(&drivers, 1);
         }
     const uint64_t *word = sw_loads_learn(sw_os_loads());
+    atomic_store(&loads, (const _Atomic uint64_t *)word);
     if (drivers)
         word = NULL;
     if (now > looked)
@@ -53,7 +57,10 @@ void sw_device_start(void)
 
 bool sw_device_present(void)
 {
-    if (sw_os_loads() != atomic_load(&looked))
+    const _Atomic uint64_t *word = atomic_load(&loads);
+    uint64_t now = word ? atomic_load_explicit(word, memory_order_relaxed)
+                        : sw_os_loads();
+    if (now != atomic_load(&looked))
         look();
     return atomic_load(&drivers) > 0;
 }

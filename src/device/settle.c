@@ -6,7 +6,8 @@
 #include "node/os/os.h"
 
 #define SEEN 4096 /* allocations; one that is met again is asked again */
-#define WAIT_NS 1000000
+#define WAIT_NS 1000000000
+#define SPINS 64
 
 static _Atomic uint64_t seen[SEEN]; /* their ids */
 
@@ -17,9 +18,14 @@ static void wait_for_default(void)
     int captures = 0;
     if (sw_cuda.cuStreamIsCapturing(stream, &captures) || captures)
         return;
-    while (sw_cuda.cuStreamQuery(stream) == SW_CUDA_NOT_READY &&
-           sw_os_now() < end)
-        sw_os_pause();
+    for (int i = 0; sw_cuda.cuStreamQuery(stream) == SW_CUDA_NOT_READY &&
+                    sw_os_now() < end;
+         i++) {
+        if (i < SPINS)
+            sw_os_pause();
+        else
+            sw_os_yield();
+    }
 }
 
 void sw_settle(const sw_cuda_place_t *p)

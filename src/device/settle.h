@@ -9,9 +9,10 @@
  * so, and the engine sets it when it first meets one.
  *
  * A copy that was begun before that is on the default stream. The engine asks
- * this stream for a millisecond at most whether it is idle: long kernels of the
- * program are no business of ours. It puts nothing there, and does not ask
- * while a stream is captured, which a question would spoil.
+ * this stream whether it is idle, for a second at most: a kernel there may wait
+ * for what the program does after its call of MPI. The engine puts nothing
+ * there, and does not ask while a stream is captured, which a question would
+ * spoil.
  */
 #ifndef SW_DEVICE_SETTLE_H
 #define SW_DEVICE_SETTLE_H

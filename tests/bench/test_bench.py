@@ -131,6 +131,7 @@ def test_blocks_with_gaps_are_measured_and_right(host, datatype, tmp_path):
     assert {c["operation"] for c in found["cells"]} == set(ops)
 
 
+@pytest.mark.deep
 def test_calls_after_computing(host, tmp_path):
     """Every operation is measured, and right, where ranks compute between."""
     def cells(*arguments):

@@ -26,6 +26,7 @@ def call(*arguments, env=None):
 
 
 @not_by_prefix
+@pytest.mark.deep
 def test_every_program_runs_on_ranks(host, tmp_path):
     out = tmp_path / "h.json"
     programs = ["touch", "walk", "triad", "storm", "start", "static", "mg",

@@ -127,6 +127,7 @@ def test_the_host_alone_is_said_to_be(host, tmp_path):
     assert "overlap %, ours" not in done.stdout
 
 
+@pytest.mark.deep
 def test_more_ranks_than_cores_on_two_nodes(one_host):
     env = one_host.environment({"STRAIGHTWAY_NODE_SIZE": 2})
     done = jobs.run(

@@ -356,14 +356,18 @@ static void captures_with_new_memory(void)
 
 /* Synchronous copies ------------------------------------------------------- */
 
-/* Once the engine knows the memory, none is under way when it returns. */
+/* The engine waits for the first, when it meets the memory. From then on none is
+ * under way when it returns. */
 static void synchronous(void)
 {
     enum { N = 1000 };
     char data[N], got[N];
     at_t at = (uintptr_t)device_memory(N), other = (uintptr_t)device_memory(N);
     own_context();
+    memset(data, 77, N);
+    CU(cuMemcpyHtoD_v2(at, data, N));
     MUST(sw_carry_pack(NULL, (void *)at, N, 0, N, got));
+    MUST(memcmp(got, data, N) == 0);
     MUST(sw_carry_pack(NULL, (void *)other, N, 0, N, got));
     for (int i = 1; i < 5; i++) {
         memset(data, i, N);

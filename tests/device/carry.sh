@@ -125,7 +125,8 @@ for host in openmpi mpich impi; do
     [ "$host" != impi ] || mpicc=.hosts/impi/bin/mpigcc
     I_MPI_ROOT=$tree/.hosts/impi $mpicc -O3 -o "$root/carried/planes.$host" examples/planes.c -lm
 done
-for program in gpu gpu_messages gpu_neighbours random_collectives; do
+for program in gpu gpu_folds gpu_messages gpu_neighbours \
+    random_collectives; do
     for host in openmpi mpich impi; do
         mpicc=.hosts/$host/bin/mpicc
         [ "$host" != impi ] || mpicc=.hosts/impi/bin/mpigcc

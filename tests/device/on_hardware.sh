@@ -90,13 +90,15 @@ bring_driver() {
 # The kernels as PTX, for a machine without NVRTC, and for the run that takes no
 # other: where nvcc is there, and GPU_KERNELS names no folder that has them.
 compile_kernels() {
-    local nvcc folder=/tmp/kernels-$$
+    local nvcc one folder=/tmp/kernels-$$
     nvcc=${NVCC:-$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)}
     [ -z "$GPU_KERNELS" ] && [ -x "$nvcc" ] || return 0
     mkdir -p $folder
-    cp "$top"/src/device/move.cu "$top"/src/device/move.h $folder
-    timeout "$(share 60)" "$nvcc" -O3 -arch=compute_75 -ptx \
-        -o $folder/move.ptx $folder/move.cu && GPU_KERNELS=$folder
+    for one in move reduce; do
+        cp "$top"/src/device/$one.cu "$top"/src/device/$one.h $folder
+        timeout "$(share 60)" "$nvcc" -O3 --fmad=false -arch=compute_75 -ptx \
+            -o $folder/$one.ptx $folder/$one.cu && GPU_KERNELS=$folder
+    done
 }
 
 mpi() {

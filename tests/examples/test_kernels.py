@@ -46,7 +46,7 @@ def same(one, other):
 
 
 @EACH
-@pytest.mark.parametrize("n", [2, 4])
+@pytest.mark.parametrize("n", [2, pytest.param(4, marks=pytest.mark.deep)])
 def test_same_results_alone_and_with_straightway(host, name, n):
     assert same(result(host, name, n, straightway=False),
                 result(host, name, n, straightway=True))

@@ -153,8 +153,7 @@ class Host:
         return program
 
     def _build(self, compiler, path, flags, program):
-        # -O1 takes half as long again to compile, and most runs are short.
-        optimise = [] if any(f.startswith("-O") for f in flags) else ["-Og"]
+        optimise = [] if any(f.startswith("-O") for f in flags) else ["-O1"]
         # Libraries among the flags must follow the source to be linked.
         command = [str(compiler), *optimise, "-g1", "-o", str(program) + ".new",
                    str(path), f"-I{TESTS}", f"-I{ROOT / 'include'}", *flags]

@@ -13,6 +13,8 @@ import collections
 import pathlib
 import zlib
 
+import pytest
+
 LEAST = 2
 MANY = 2
 # Folders of tests, below the folder of all.
@@ -56,6 +58,13 @@ def in_turn(variations, tool=False):
     begin = zlib.crc32(order[0][0].encode())
     return {variation: choose(variations[variation], begin + turn)
             for turn, variation in enumerate(order)}
+
+
+def some(values, each=2):
+    """Parameters: each second of the values in a short run, or each third, and
+    so on; all in a deep one."""
+    return [pytest.param(value, marks=[pytest.mark.deep] if i % each else [])
+            for i, value in enumerate(values)]
 
 
 def unable(item):

@@ -277,6 +277,7 @@ def whatif(host, environment, tmp_path, *words):
 
 
 @test_nodes.able
+@pytest.mark.deep
 def test_a_program_over_measured_nodes(host, tmp_path):
     """Measure test nodes, then predict a program on them, alone and with
     Straightway, in experiments that also change something else."""

@@ -58,6 +58,10 @@ cases() {
 4||gpu DRIVER
 4||gpu_messages DRIVER random
 4||random_collectives 64 120 --meet --device DRIVER --form mixed
+2||gpu_folds DRIVER all 60
+3||gpu_folds DRIVER some 60
+2||gpu_folds DRIVER again 30
+2||gpu_folds DRIVER local 60
 2||gpu_messages DRIVER steady
 2||gpu_messages DRIVER packs
 2||gpu_messages DRIVER others
@@ -79,7 +83,7 @@ END
 # The name of a run: its program, and its way or its form.
 named() {
     case $1 in
-    gpu_messages) echo "$1 $3" ;;
+    gpu_messages | gpu_folds) echo "$1 $3" ;;
     random_collectives) [ "$7" = --form ] && echo "$1 $8" || echo "$1 ${7#--}" ;;
     *) echo "$1" ;;
     esac
@@ -178,7 +182,7 @@ paths=$(dirname "$library"):${CUDA_HOME:-/usr/local/cuda}/lib64
 mkdir -p "$work/ptx"            # kernels by the driver's own compiler
 for one in "$GPU_KERNELS" "$(find .venv/lib/straightway -maxdepth 3 -name device \
     -type d 2>/dev/null | head -n 1)"; do
-    [ -f "$one/move.ptx" ] && cp "$one/move.ptx" "$work/ptx" && break
+    [ -f "$one/move.ptx" ] && cp "$one"/*.ptx "$work/ptx" && break
 done
 
 line host ranks program result seconds launches copies allocs openings
@@ -187,6 +191,25 @@ if [ "$MPI_LANES" -gt 1 ]; then
     wait
 else
     cases | lane $MPI_PLACES
+fi
+
+# Messages with gaps of two ranks, beside what programs do by hand.
+figures() {
+    local memory
+    for memory in gpu gpu,host host,gpu; do
+        [ "$(left)" -gt 20 ] || return
+        PATH=$PWD/.hosts/openmpi/bin:$PATH LD_LIBRARY_PATH=$paths \
+            ${GPU_KERNELS:+env "STRAIGHTWAY_GPU_KERNELS=$GPU_KERNELS"} \
+            timeout -k 5 $(($(left) - 8)) "$bin/straightway" bench datatypes \
+            --mpi .hosts/openmpi --memory $memory --seconds 0.05 \
+            --kernels nas_mg_x,nas_lu_y,specfem3d_oc,stencil2d,triangle \
+            --json "$out/mpi/datatypes-$memory.json" \
+            >"$out/mpi/datatypes-$memory.txt" 2>&1 </dev/null
+        echo "datatypes, $memory: $(grep Overall "$out/mpi/datatypes-$memory.txt")"
+    done
+}
+if [ -z "$MPI_WANTED" ] || wanted "${MPI_RANKS%% *}" figures; then
+    figures
 fi
 
 awk 'NR > 1 && NF > 7 {

@@ -13,20 +13,11 @@
  *     again   memory is freed and made again between the calls
  *     local   MPI_Reduce_local
  */
-#include "mpi/test.h"
-
-#include <dlfcn.h>
+#include "gpu_memory.h"
 
 #define MOST ((size_t)300 << 10)
 #define GUARD ((size_t)64)
 #define ROOM (MOST + 2 * GUARD)
-
-typedef unsigned long long at_t;
-
-static void *(*device_alias)(const void *at);
-static uint64_t (*device_count)(const char *call);
-static int (*device_make)(at_t *at, size_t bytes);
-static int (*device_free)(at_t at);
 
 /* What is reduced ---------------------------------------------------------- */
 
@@ -133,9 +124,12 @@ typedef struct {
 static memory_t make(bool device)
 {
     memory_t m = {.device = device};
-    at_t at = 0;
-    if (device) {
-        CHECK(device_make(&at, ROOM) == 0, "no memory of the device");
+    unsigned long long at = 0;
+    if (device && device_real) {
+        m.user = device_allocate(ROOM, 0);
+        m.seen = device_alias(m.user);
+    } else if (device) {
+        CHECK(gpu_call.cuMemAlloc_v2(&at, ROOM) == 0, "no memory of a device");
         m.user = (char *)(uintptr_t)at;
         m.seen = device_alias(m.user);
     } else {
@@ -148,7 +142,7 @@ static memory_t make(bool device)
 static void end(memory_t *m)
 {
     if (m->device)
-        CHECK(device_free((at_t)(uintptr_t)m->user) == 0, "it is not freed");
+        device_free(m->user);
     else
         free(m->user);
 }
@@ -261,7 +255,11 @@ static void one(long i, const char *mode, MPI_Comm comm, MPI_Comm plain)
     memcpy(plain_out.seen, to->seen, ROOM);
     /* An exclusive scan leaves the first member's result alone, and MPI the
      * rest of a scattered one in place to chance. */
+    device_put(from->user);
+    device_put(to->user);
     call(&c, from->user + GUARD, to->user + GUARD, comm);
+    device_get(from->user);
+    device_get(to->user);
     call(&c, plain_in.user + GUARD, plain_out.user + GUARD, plain);
     if (c.in_place && (c.proc == SCATTER || c.proc == BLOCK)) {
         size_t mine = (size_t)c.counts[c.proc == BLOCK ? 0 : world_rank] *
@@ -289,19 +287,16 @@ static void local(long i)
     fill_with(to->seen, ROOM, types[c.type].fill, key2(8, (uint64_t)i));
     memcpy(plain_in.seen, from->seen, ROOM);
     memcpy(plain_out.seen, to->seen, ROOM);
+    device_put(from->user);
+    device_put(to->user);
     MPI_Reduce_local(from->user + GUARD, to->user + GUARD, c.n, type,
                      ops[c.op].op);
+    device_get(from->user);
+    device_get(to->user);
     MPI_Reduce_local(plain_in.user + GUARD, plain_out.user + GUARD, c.n, type,
                      ops[c.op].op);
     compare(from->seen, plain_in.seen, &c, i, "the operand");
     compare(to->seen, plain_out.seen, &c, i, "the result");
-}
-
-static void *symbol(void *library, const char *name)
-{
-    void *found = dlsym(library, name);
-    CHECK(found, "the driver has no %s", name);
-    return found;
 }
 
 int main(int argc, char **argv)
@@ -311,20 +306,14 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
     MPI_Comm_size(MPI_COMM_WORLD, &world_size);
     MPI_Comm_dup(MPI_COMM_WORLD, &plain);
-    void *driver = dlopen(argv[1], RTLD_NOW), *context;
-    CHECK(driver, "%s", dlerror());
-    *(void **)&device_alias = symbol(driver, "standin_alias");
-    *(void **)&device_count = symbol(driver, "standin_count");
-    *(void **)&device_make = symbol(driver, "cuMemAlloc_v2");
-    *(void **)&device_free = symbol(driver, "cuMemFree_v2");
-    int (*init)(unsigned), (*retain)(void **, int), (*current)(void *);
-    *(void **)&init = symbol(driver, "cuInit");
-    *(void **)&retain = symbol(driver, "cuDevicePrimaryCtxRetain");
-    *(void **)&current = symbol(driver, "cuCtxSetCurrent");
+    device_load(argv[1]);
     const char *some = getenv("STANDIN_DEVICES");
     int devices = some ? atoi(some) : 1; /* a member has one of them */
-    CHECK(init(0) == 0 && retain(&context, world_rank % devices) == 0 &&
-              current(context) == 0,
+    void *context;
+    CHECK(gpu_call.cuInit(0) == 0 &&
+              gpu_call.cuDevicePrimaryCtxRetain(&context,
+                                                world_rank % devices) == 0 &&
+              gpu_call.cuCtxSetCurrent(context) == 0,
           "no context");
     list_all();
     for (int i = 0; i < 2; i++) {

@@ -7,7 +7,7 @@ access, and device_memory.h makes the host serve them."""
 import re
 
 import pytest
-from harness import gpus
+from harness import gpus, spread
 from harness.programs import accelerated, run, well
 
 SMALL = {"STRAIGHTWAY_P2P": "on", "STRAIGHTWAY_P2P_MIN": 512}
@@ -66,10 +66,10 @@ def test_members_differ_and_the_host_knows_no_devices(host, driver, gpu):
              env={**SMALL, **gpu, "DEVICE_STRICT": "1"}))
 
 
-# A wrong driver, or a poor one. A short run takes every third.
+# A wrong driver, or a poor one. A short run takes every fourth.
 TROUBLES = {
-    "no kernels": {"STRAIGHTWAY_GPU_KERNELS": "/nowhere"},
     "no launches": {"STANDIN_REFUSE": "cuLaunchKernel"},
+    "no kernels": {"STRAIGHTWAY_GPU_KERNELS": "/nowhere"},
     "later no launches": {"STANDIN_REFUSE": "cuLaunchKernel:40"},
     "no openings": {"STANDIN_REFUSE": "cuIpcOpenMemHandle"},
     "some openings": {"STANDIN_REFUSE": "cuIpcOpenMemHandle:=3"},
@@ -131,9 +131,7 @@ def test_large_blocks_go_from_device_to_device(host, driver, gpu, n):
 
 
 @no_reduce_local
-@pytest.mark.parametrize("trouble", [
-    pytest.param(trouble, marks=[pytest.mark.deep] if i % 3 else [])
-    for i, trouble in enumerate(TROUBLES)])
+@pytest.mark.parametrize("trouble", spread.some(TROUBLES, 4))
 def test_trouble_with_the_driver_costs_no_bytes(host, driver, gpu, trouble):
     random_calls(host, driver, gpu, 2, 80, 60, "--large", "--max", 400000,
                  env=TROUBLES[trouble])
@@ -203,13 +201,14 @@ def counted(done):
     return tuple(map(int, found.groups())) if found else (0, 0)
 
 
-@pytest.mark.parametrize("mode", ["random", "early", "half"])
+@pytest.mark.parametrize("mode", spread.some(["random", "early", "half"], 3))
 def test_random_messages_of_a_gpu(host, driver, kernels, mode):
     done = well(sent(host, driver, kernels, mode, ranks=3))
     straight, copies = counted(done)
     assert straight > 50 and copies > 0
 
 
+@pytest.mark.deep
 def test_messages_of_a_gpu_beside_other_nodes(host, driver, kernels):
     done = well(sent(host, driver, kernels, "nodes", ranks=4,
                     STRAIGHTWAY_NODE_SIZE=2))
@@ -253,17 +252,17 @@ def test_other_calls_with_memory_of_a_gpu(host, driver, kernels, mode):
     well(sent(host, driver, kernels, mode))
 
 
-@pytest.mark.parametrize("refused", [
-    "cuIpcOpenMemHandle:5", "cuIpcGetMemHandle", "cuIpcGetMemHandle:2"])
+@pytest.mark.parametrize("refused", spread.some([
+    "cuIpcOpenMemHandle:5", "cuIpcGetMemHandle", "cuIpcGetMemHandle:2"], 3))
 def test_messages_of_a_gpu_whose_memory_no_peer_opens(host, driver, kernels,
                                                       refused):
     done = well(sent(host, driver, kernels, "random", STANDIN_REFUSE=refused))
     assert counted(done)[1] > 50
 
 
-@pytest.mark.parametrize("refused", [
+@pytest.mark.parametrize("refused", spread.some([
     "cuLaunchKernel:20", "cuLaunchKernel:=9", "cuStreamQuery:30",
-    "cuPointerGetAttributes:=200", "cuMemHostAlloc"])
+    "cuPointerGetAttributes:=200", "cuMemHostAlloc"], 3))
 def test_the_host_serves_messages_that_the_driver_refuses(
         host, driver, kernels, refused):
     well(sent(host, driver, kernels, "served", STANDIN_REFUSE=refused))
@@ -275,6 +274,7 @@ def test_a_rank_ends_while_a_gpu_moves_its_message(host, driver, kernels):
     assert "all is well" not in done.stdout
 
 
+@pytest.mark.deep
 def test_messages_of_a_gpu_without_our_kernels(host, driver):
     """Beside a driver at the start messages are the host's."""
     done = well(run(host, 2, "gpu_messages", driver, "served",

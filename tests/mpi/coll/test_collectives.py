@@ -4,6 +4,7 @@ and are really served by Straightway."""
 import os
 
 import pytest
+from harness import spread
 from harness.programs import (accelerated, kept_alone, run, same_logs, source,
                               too_slow_crowded, well)
 
@@ -129,7 +130,7 @@ def test_long_random_programs_give_the_hosts_bytes(host, n, seed, tmp_path):
     compare(host, n, seed, calls_for(host, n, 10000), tmp_path)
 
 
-@pytest.mark.parametrize("service", REFUSALS)
+@pytest.mark.parametrize("service", spread.some(REFUSALS))
 def test_a_refused_service_costs_no_correctness(host, service, tmp_path):
     compare(host, 2, 7, 400, tmp_path, env={"STRAIGHTWAY_REFUSE": service},
             share=0)
@@ -221,8 +222,8 @@ def test_thousands_of_requests_live_at_once(host):
 
 @pytest.mark.parametrize("call", ["waitany", "testany", "waitsome",
                                   "testsome", "waitall", "testall"])
-@pytest.mark.parametrize("kind", ["receives", "sends", "persistent",
-                                  "collectives", "others", "all"])
+@pytest.mark.parametrize("kind", spread.some([
+    "receives", "sends", "persistent", "others", "collectives", "all"]))
 def test_each_of_many_requests_completes_once(host, kind, call):
     well(run(host, 2, "many_completed", kind, call, 600))
 

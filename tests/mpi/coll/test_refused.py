@@ -4,6 +4,7 @@ full, cost no correctness: collectives give the host's bytes."""
 import shutil
 
 import pytest
+from harness import spread
 from harness.programs import kept_alone, run, same_logs, source, well
 
 FORMS = ["blocking", "immediate",
@@ -34,7 +35,7 @@ def compare(host, n, folder, seed, env, form="blocking", calls=300, first=()):
 
 
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("refused", MIDST)
+@pytest.mark.parametrize("refused", spread.some(MIDST))
 def test_refusals_in_the_midst(host, form, refused, tmp_path):
     compare(host, 2, tmp_path, 31, {"STRAIGHTWAY_REFUSE": refused}, form)
 

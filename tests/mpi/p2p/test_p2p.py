@@ -116,7 +116,7 @@ def test_virtual_nodes_give_the_hosts_bytes(host, tmp_path):
             env={"STRAIGHTWAY_NODE_SIZE": 2, "STRAIGHTWAY_P2P_MIN": 192})
 
 
-@pytest.mark.parametrize("size", [2, 3])
+@pytest.mark.parametrize("size", [2, pytest.param(3, marks=DEEP)])
 @pytest.mark.parametrize("how", [
     ("order", 1, 40), ("away",), ("decided", 1, 40), ("away-ends",),
     ("many", 10000), ("ends",),

@@ -7,7 +7,7 @@ import re
 import warnings
 
 import pytest
-from harness import nodes
+from harness import nodes, spread
 from harness.programs import (AT_ONCE, kept_alone, run, same_logs, source,
                               well)
 
@@ -121,15 +121,16 @@ def over_nodes(host, placement, seed, calls, folder, env=None, share=0.6):
 
 
 @pytest.mark.parametrize("n, size, way", [
-    (3, 2, "leaders"), (4, 2, "lanes"), (4, 3, "leaders"), (5, 2, "leaders"),
-    (6, 3, "lanes")])
+    (3, 2, "leaders"), (4, 2, "lanes"), (5, 2, "leaders"),
+    *(pytest.param(*one, marks=pytest.mark.deep)
+      for one in ((4, 3, "leaders"), (6, 3, "lanes")))])
 def test_virtual_nodes_give_the_hosts_bytes(host, n, size, way, tmp_path):
     over_virtual_nodes(host, n, size, 20 + n, 1200, tmp_path,
                        {"STRAIGHTWAY_SPAN_WAY": way})
 
 
 @nodes.able
-@pytest.mark.parametrize("placement", PLACEMENTS)
+@pytest.mark.parametrize("placement", spread.some(PLACEMENTS))
 def test_test_nodes_give_the_hosts_bytes(host, placement, tmp_path):
     over_nodes(host, placement, 31, calls_for(host, 240), tmp_path, FORCED)
 
@@ -147,7 +148,7 @@ def through_gates(done):
         done.stderr).groups()))
 
 
-@pytest.mark.parametrize("name", ROOTED)
+@pytest.mark.parametrize("name", spread.some(ROOTED))
 def test_large_blocks_give_the_hosts_bytes(host, name, tmp_path):
     arguments = [51, calls_for(host, 160), "--only", name, "--large", "--max",
                  1600000]
@@ -161,7 +162,7 @@ def test_large_blocks_give_the_hosts_bytes(host, name, tmp_path):
 
 @pytest.mark.unable("debian-mpich", why="this build aborts when the program "
                     "tries its operations out")
-@pytest.mark.parametrize("name", ROOTED)
+@pytest.mark.parametrize("name", spread.some(ROOTED))
 def test_large_blocks_go_from_and_to_their_places(host, name):
     """Gates copy nothing that lies in their members' arenas. Without these
     they have to."""
@@ -184,7 +185,7 @@ def test_blocks_larger_than_their_room_are_cut(host, ints):
 
 
 @nodes.able
-@pytest.mark.parametrize("name", ROOTED)
+@pytest.mark.parametrize("name", spread.some(ROOTED))
 def test_large_blocks_over_test_nodes(host, name):
     nodes.need()
     program = host.compile(source(f"{PROGRAM}.c"), "-lm", "-lpthread", "-ldl")
@@ -261,8 +262,8 @@ def test_long_programs_over_virtual_nodes(host, n, size, seed, tmp_path):
     over_virtual_nodes(host, n, size, seed, 8000, tmp_path, forced(seed))
 
 
-@pytest.mark.parametrize("service", ["memfd", "map:3", "peerfd", "cma",
-                                     "futex", "topology"])
+@pytest.mark.parametrize("service", spread.some([
+    "memfd", "map:3", "peerfd", "cma", "futex", "topology"]))
 def test_a_refused_service_costs_no_correctness(host, service, tmp_path):
     arguments = [41, calls_for(host, 600)]
     kept = kept_alone(host, 4, PROGRAM, arguments, "calls right")

@@ -5,6 +5,7 @@ import json
 import os
 
 import pytest
+from harness import spread
 from harness.programs import run, source, well
 
 from straightway.study import turns
@@ -27,8 +28,8 @@ def changes(found):
     return sum(a != b for a, b in zip(sides, sides[1:]))
 
 
-@pytest.mark.parametrize("kind", ["plain", "once", "nonblocking", "parts",
-                                  "probed", "refused", "serial"])
+@pytest.mark.parametrize("kind", spread.some([
+    "plain", "once", "nonblocking", "serial", "parts", "probed", "refused"]))
 def test_results_are_right_on_both_sides(host, tmp_path, kind):
     _, found, _ = in_turns(host, tmp_path, kind)
     assert found["state"] == "turned"

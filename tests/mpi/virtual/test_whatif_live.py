@@ -59,10 +59,10 @@ RANDOM = {
 
 @pytest.mark.parametrize("name, n, options", [
     pytest.param("random_collectives", 3, (), id="collectives"),
-    pytest.param("random_p2p", 2, (), id="messages-2"),
+    pytest.param("random_p2p", 2, (), id="messages-2", marks=pytest.mark.deep),
     pytest.param("random_p2p", 3, (), id="messages"),
     pytest.param("random_p2p", 2, ("--threads", 3), id="threads"),
-    pytest.param("random_types", 2, (), id="types")])
+    pytest.param("random_types", 2, (), id="types", marks=pytest.mark.deep)])
 @pytest.mark.parametrize("enable", ["off", "on"])
 def test_random_programs(host, name, n, options, enable, tmp_path):
     """Programs in virtual time get the bytes and statuses of the host."""

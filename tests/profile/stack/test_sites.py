@@ -54,8 +54,9 @@ def library(tmp_path_factory):
     return out
 
 
-@pytest.mark.parametrize("depth, first", [(1, "gil"), (1, "no-gil"),
-                                          (8, "no-gil"), (32, "gil")])
+@pytest.mark.parametrize("depth, first", [
+    (8, "no-gil"), (32, "gil"), *(pytest.param(1, first, marks=pytest.mark.deep)
+                                  for first in ("gil", "no-gil"))])
 @pytest.mark.parametrize("version", list(PYTHONS))
 def test_a_site_has_the_lines_that_python_says(version, depth, first, library,
                                                tmp_path):
