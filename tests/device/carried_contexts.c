@@ -356,8 +356,8 @@ static void captures_with_new_memory(void)
 
 /* Synchronous copies ------------------------------------------------------- */
 
-/* The engine waits for the first, when it meets the memory. From then on none is
- * under way when it returns. */
+/* The engine waits for the first, when it meets the memory. From then on none
+ * is under way when it returns. */
 static void synchronous(void)
 {
     enum { N = 1000 };
