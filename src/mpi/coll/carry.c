@@ -8,10 +8,10 @@
  */
 #include "call.h"
 
-#include "alone.h"
 #include "counted.h"
 #include "direct.h"
 #include "direct_fold.h"
+#include "lift.h"
 #include "moving.h"
 #include "trials.h"
 #include "mpi/base/progress.h"
@@ -171,11 +171,9 @@ static bool is_described(const sw_coll_call_t *k, bool right)
 
 bool sw_call_carry_out(sw_coll_call_t *k, bool right, int *rc)
 {
-    bool alone = sw_alone_serves(k->c, k->id);
     bool ours = sw_likely(right) && !sw_call_tuned_away(k) &&
                 !sw_trials_host(k) &&
-                (alone                          ? sw_alone_carry_out(k)
-                 : k->id == SW_COLL_BARRIER     ? arrive(k)
+                (k->id == SW_COLL_BARRIER       ? arrive(k)
                  : sw_collective_reduces(k->id) ? fold(k)
                  : sw_collective_is_near(k->id) ? meet(k)
                                                 : move(k));

@@ -7,8 +7,6 @@
 #include "mpi/base/reach.h"
 #include "node/temporary.h"
 
-#include <stdlib.h>
-
 /* A side of the call: blocks at the program's buffer. */
 typedef struct {
     sw_half_t half;

@@ -2,7 +2,7 @@
  * lift.h - data in a GPU's memory, for a collective that the host serves.
  *
  * Some collectives remain the host's: over several nodes, with an operation of
- * the program, where the members cannot meet. A host that knows no GPU would
+ * the program, of a single member, where the members cannot meet. A host that knows no GPU would
  * crash there. With --gpu this member then lifts its data into ordinary memory,
  * with the gaps that they have. The host gets the copies in place of the
  * program's buffers, and what it has received goes back.

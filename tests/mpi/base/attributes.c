@@ -12,6 +12,7 @@
 #define KEYS 8
 
 static int copied, deleted;
+static int weight = 1; /* MPI may call back as late as in MPI_Finalize */
 static MPI_Comm comm;
 
 static int copy_comm(MPI_Comm from, int key, void *extra, void *value, void *to,
@@ -75,7 +76,7 @@ static void use(MPI_Comm on, MPI_Datatype type)
 
 static void on_communicators(void)
 {
-    int keys[KEYS], weight = 1;
+    int keys[KEYS];
     MPI_Comm copy[4];
     for (int i = 0; i < KEYS; i++) {
         MPI_Comm_create_keyval(copy_comm, delete_comm, &keys[i], &weight);
@@ -117,7 +118,7 @@ static void on_communicators(void)
 
 static void on_types(void)
 {
-    int keys[KEYS], weight = 1;
+    int keys[KEYS];
     MPI_Datatype type, copy;
     MPI_Type_vector(3, 2, 4, MPI_INT, &type);
     MPI_Type_commit(&type);
@@ -214,7 +215,7 @@ static void handles_come_again(long many)
 int main(int argc, char **argv)
 {
     test_start(&argc, &argv);
-    int key, weight = 100;
+    int key, late = 100;
     if (argc > 2) {
         char path[4096];
         snprintf(path, sizeof path, "%s.%d", argv[2], world_rank);
@@ -224,7 +225,7 @@ int main(int argc, char **argv)
     on_communicators();
     on_types();
     handles_come_again(argument(argc, argv, 1, 1000));
-    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_comm, &key, &weight);
+    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_comm, &key, &late);
     MPI_Comm_set_attr(MPI_COMM_SELF, key, &key);
     MPI_Comm_set_attr(comm, key, &key);
     use(comm, MPI_INT);
