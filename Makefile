@@ -37,7 +37,7 @@ help:
 	@echo 'make demo-nodes a solver over two test nodes, alone and with Straightway'
 	@echo 'make demo-place a halo exchange over two test nodes, placed badly, and as'
 	@echo '                straightway map says'
-	@echo 'make test       every test, each under one MPI or two (within 20 minutes)'
+	@echo 'make test       every test, each under one MPI (within 20 minutes)'
 	@echo 'make test-deep  every test under every MPI, long stress runs, whole suites'
 	@echo 'make bench      the collectives, host and Straightway side by side'
 	@echo 'make applications [ONLY=meep,nwchem] [PAIRS=15] [RANKS=2,4]'

@@ -5,7 +5,7 @@
         host.run(4, [program], check=True)                    # with us
         host.run(4, [program], straightway=False, check=True) # the host alone
 
-A short run takes two MPIs for each test (harness/spread.py), a deep one every
+A short run takes one MPI for each test (harness/spread.py), a deep one every
 MPI there is. Choose with --hosts=openmpi,mpich or STRAIGHTWAY_TEST_HOSTS, which
 takes each of these for every test, or with --every-host.
 
@@ -38,7 +38,7 @@ def pytest_addoption(parser):
         "STRAIGHTWAY_TEST_HOSTS"), help="MPIs to test under, of: "
         + ", ".join(hosts.FINDERS))
     parser.addoption("--every-host", action="store_true",
-                     help="each test under every MPI, not under two of them")
+                     help="each test under every MPI, not under one of them")
 
 
 def pytest_configure(config):

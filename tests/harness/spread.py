@@ -1,27 +1,17 @@
 """Which tests run under which MPIs.
 
 A run under every MPI repeats each test six times, for few more faults found.
-So a short run takes two of them for each test: one of Open MPI's family and
-one of MPICH's. Variations of a test (sizes, seeds, settings) take others in
-turn, so that all MPIs get their share of every test. A test with MANY
-variations (two or more) takes one MPI for each of them, of either family in
-turn. So does a test of a TOOL, in whose results MPIs differ little. The choice
-depends on nothing but names: it is the same in every run.
+So a short run takes one MPI for each test. A file of tests has two of them, one
+of Open MPI's family and one of MPICH's, so that a program is compiled for few.
+The variations of a test (sizes, seeds, settings) take these two in turn. Other
+files have others, so that all MPIs get their share. The choice depends on
+nothing but names: it is the same in every run.
 """
 
 import collections
-import pathlib
 import zlib
 
 import pytest
-
-LEAST = 2
-MANY = 2
-# Folders of tests, below the folder of all.
-TOOLS = ("bench", "examples", "front/python", "harness", "machine",
-         "mpi/record", "mpi/virtual", "neighbours", "profile", "study",
-         "whatif", "where")
-TESTS = pathlib.Path(__file__).resolve().parents[1]
 
 
 def families(hosts):
@@ -33,30 +23,21 @@ def families(hosts):
     return [family for _, family in sorted(found.items())]
 
 
-def pair(hosts, turn):
-    """Two of the hosts, of different families where there are such."""
-    groups = families(hosts)
-    if len(groups) > 1:
-        return [family[turn % len(family)] for family in groups]
-    (family,) = groups
-    return [family[(turn + i) % len(family)]
-            for i in range(min(LEAST, len(family)))]
-
-
-def one(hosts, turn):
-    """One of the hosts, of either family in turn."""
+def one(hosts, file, turn):
+    """One of the hosts: of either family in turn the one that the file has."""
     groups = families(hosts)
     family = groups[turn % len(groups)]
-    return [family[turn // len(groups) % len(family)]]
+    return family[zlib.crc32(file.encode()) // len(groups) % len(family)]
 
 
-def in_turn(variations, tool=False):
-    """{variation: hosts} of one test, from {variation: hosts that can}."""
+def in_turn(variations):
+    """{variation: host} of one test, from {variation: hosts that can}."""
     # In no order of the parameters: "on" must not meet one family alone.
     order = sorted(variations, key=lambda it: zlib.crc32(repr(it).encode()))
-    choose = one if tool or len(order) >= MANY else pair
-    begin = zlib.crc32(order[0][0].encode())
-    return {variation: choose(variations[variation], begin + turn)
+    test, _ = order[0]
+    file, _, _ = test.partition("::")
+    begin = zlib.crc32(test.encode())
+    return {variation: one(variations[variation], file, begin + turn)
             for turn, variation in enumerate(order)}
 
 
@@ -87,23 +68,17 @@ def chosen(items):
     for item in items:
         if _host(item) and not unable(item):
             variation = _variation(item)
-            test = variation[0], _is_of_a_tool(item)
-            tests[test][variation].append(_host(item))
+            tests[variation[0]][variation].append(_host(item))
     its = {}
-    for (_, tool), variations in tests.items():
-        its.update(in_turn(variations, tool))
+    for variations in tests.values():
+        its.update(in_turn(variations))
     return [item for item in items if not _host(item) or
-            _host(item) in its.get(_variation(item), ())]
+            _host(item) is its.get(_variation(item))]
 
 
 def _host(item):
     callspec = getattr(item, "callspec", None)
     return callspec.params.get("host") if callspec else None
-
-
-def _is_of_a_tool(item):
-    path = pathlib.Path(item.path)
-    return any(TESTS / tool in path.parents for tool in TOOLS)
 
 
 def _variation(item):
