@@ -10,6 +10,8 @@ work=build/rooms
 except='-LE deep'
 [ -z "$STRAIGHTWAY_DEEP" ] || except=
 mkdir -p $work
+# CMake and Ninja, where the machine has none.
+PATH=$PATH:$(dirname "$py")
 
 # Can `$3 $1` build a program with -fsanitize=$2 that runs?
 can() {
@@ -37,15 +39,15 @@ choose() {
 # build_and_run NAME COMPILER SANITIZER WAY [OPTION]
 build_and_run() {
     folder=$work/$1
-    if [ ! -e $folder/Makefile ]; then
+    if [ ! -e $folder/build.ninja ]; then
         rm -rf $folder
     fi
     {
-        cmake -S . -B $folder -G 'Unix Makefiles' -DCMAKE_C_COMPILER="$2" \
+        cmake -S . -B $folder -G Ninja -DCMAKE_C_COMPILER="$2" \
             -DSTRAIGHTWAY_TESTS=ON -DSTRAIGHTWAY_ROOMS_ONLY=ON \
             -DSTRAIGHTWAY_SANITIZE="$3" -DPython3_EXECUTABLE="$py" \
             -DSTRAIGHTWAY_REST="${5:-OFF}" &&
-            make -C $folder -j "$jobs"
+            ninja -C $folder -j "$jobs"
     } >$folder.log 2>&1 || {
         tail -n 40 $folder.log
         echo "C tests ($1): the build FAILED, see $folder.log"

@@ -30,6 +30,8 @@ command -v qemu-aarch64 >/dev/null || missing qemu-aarch64
 command -v $triple-gcc >/dev/null || missing $triple-gcc
 [ -e /usr/$triple/include/stdio.h ] || missing "libc for $triple"
 mkdir -p $work
+# CMake and Ninja, where the machine has none.
+PATH=$PATH:$(dirname "$py")
 
 # The wheel of an MPI, unpacked, and its compiler.
 fetch() {
@@ -57,9 +59,9 @@ esac
 
 made=$work/short kind=Debug
 [ -z "$STRAIGHTWAY_DEEP" ] || made=$work/deep kind=RelWithDebInfo
-place=$made
-[ $# -gt 0 ] || place=$made/tests
-cmake -S . -B $made -G 'Unix Makefiles' \
+[ $# -gt 0 ] || set -- tests/all
+[ -e $made/build.ninja ] || rm -rf $made
+cmake -S . -B $made -G Ninja \
     -DCMAKE_SYSTEM_NAME=Linux -DCMAKE_SYSTEM_PROCESSOR=aarch64 \
     -DCMAKE_C_COMPILER=$triple-gcc -DCMAKE_ASM_COMPILER=$triple-gcc \
     "-DCMAKE_CROSSCOMPILING_EMULATOR=qemu-aarch64;-L;/usr/$triple" \
@@ -68,7 +70,7 @@ cmake -S . -B $made -G 'Unix Makefiles' \
     -DSTRAIGHTWAY_FETCH_HEADERS=OFF \
     "-DSTRAIGHTWAY_MPI_PREFIXES=$PWD/$work/mpich" \
     -DPython3_EXECUTABLE="$py" >$made.log 2>&1 &&
-    make -C $place -j "$jobs" "$@" >>$made.log 2>&1 || {
+    ninja -C $made -j "$jobs" "$@" >>$made.log 2>&1 || {
     tail -n 40 $made.log
     echo "the build for aarch64 FAILED, see $made.log"
     exit 1

@@ -10,7 +10,7 @@ import sys
 import xml.etree.ElementTree as xml
 
 import pytest
-from harness import gpus, patience, schemas
+from harness import gpus, patience, schemas, spread
 from harness.hosts import ROOT
 from harness.programs import SWITCH, bench
 from straightway import cli
@@ -196,7 +196,7 @@ def test_datatypes_and_loops_have_the_same_bytes(host):
         assert any(2 << 20 < n <= 4 << 20 for n in sizes)
 
 
-@pytest.mark.parametrize("kernel, sizes", [
+@pytest.mark.parametrize("kernel, sizes", spread.some([
     ("milc_su3_zd", [12288, 24576, 49152, 98304]),
     ("nas_mg_x", [2048, 32768, 131072, 524288]),
     ("nas_mg_z", [4096, 65536, 262144, 1048576]),
@@ -204,7 +204,7 @@ def test_datatypes_and_loops_have_the_same_bytes(host):
     ("specfem3d_oc", [1972, 3508, 7588, 12900]),
     ("specfem3d_mt", [67200, 74400, 76800, 91200]),
     ("fft2", [65536, 262144, 589824, 1048576, 2359296]),
-])
+]))
 def test_published_sizes_are_those_of_ddtbench(one_host, kernel, sizes):
     program = one_host.compile(
         HERE / "bench_kernels.c", f"-I{KERNELS}",

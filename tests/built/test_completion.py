@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from harness import patience
+from harness import patience, spread
 from harness.hosts import COMMAND
 
 CASES = {"straightway ru": {"run"}, "straightway run --gu": {"--guard"},
@@ -102,8 +102,8 @@ def zsh(folder):
     os.waitpid(pid, 0)
 
 
-@pytest.mark.parametrize("typed", [
-    one for one, found in CASES.items() if len(found) == 1])
+@pytest.mark.parametrize("typed", spread.some(
+    one for one, found in CASES.items() if len(found) == 1))
 def test_zsh_completes(zsh, typed):
     (found,) = CASES[typed]
     begun = typed.split(" ")[-1]

@@ -92,6 +92,8 @@ int main(void)
         for (int i = 0; i < 3; i++)
             for (int w = 0; w < (i == 2 ? 1 : MAIN_WAYS); w++)
                 for (int twice = 0; twice <= (w == 0); twice++) {
+                    if (is_halved() && (kind + i + w) % 2)
+                        continue;
                     alternate = twice;
                     run_forked(sizes[i], &ways[w], (uint64_t)kind + 1, stream);
                 }

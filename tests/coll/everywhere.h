@@ -31,7 +31,7 @@ static inline int run_everywhere(int argc, char **argv, member_func_t body)
         for (int i = 0; i < count; i++) {
             int n = sizes[i];
             /* Each size meets one of the main ways, 2, 4 and 17 all. */
-            bool full = rounds(1) > 1 ||
+            bool full = is_deep() ||
                         (!ADDRESS_SANITIZED && (n == 2 || n == 4 || n == 17));
             if (only_n          ? n != only_n
                 : w < MAIN_WAYS ? !full && (n + w) % 3 != 0

@@ -18,6 +18,7 @@
 #include "node/arena/arena.h"
 #include "node/os/os.h"
 #include "node/base/settings.h"
+#include "rounds.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,13 +72,6 @@ typedef void (*member_func_t)(member_t *m);
              __LINE__, (m)->me, (m)->n, (m)->way,                         \
              (unsigned long long)(m)->seed),                              \
      fprintf(stderr, __VA_ARGS__), fputc('\n', stderr), _exit(1))
-
-/* Thoroughness: STRAIGHTWAY_DEEP=1 multiplies the rounds. */
-static inline int rounds(int usual)
-{
-    const char *deep = getenv("STRAIGHTWAY_DEEP");
-    return deep && atoi(deep) > 0 ? usual * 20 : usual;
-}
 
 /* Random numbers and data --------------------------------------------- */
 

@@ -100,6 +100,6 @@ int main(int argc, char **argv)
     static const int sizes[] = {17, 31, 50, 64};
     for (int i = 0; i < 4; i++)
         run(sizes[i], &ways[i % MAIN_WAYS]);
-    if (rounds(1) > 1)
+    if (is_deep())
         run(256, &ways[0]);
 }

@@ -4,6 +4,7 @@ they do not."""
 import re
 
 import pytest
+from harness import spread
 from harness.hosts import ROOT
 
 KERNELS = ROOT / "examples" / "kernels"
@@ -101,13 +102,13 @@ def test_wrong_communication_is_noticed(one_host, name, right, wrong):
     assert done.returncode and outcome(done)[2] == "NOT VERIFIED"
 
 
-@pytest.mark.parametrize("name, n, args", [
+@pytest.mark.parametrize("name, n, args", spread.some([
     ("ft", 3, (16, 4)), ("ft", 2, (24, 4)), ("ft", 2, (16, 0)),
     ("ft", 2, (16, 4, "soil")), ("is", 3, (4096, 4)), ("is", 2, ("many",)),
     ("mg", 3, (16, 2)), ("mg", 8, (4, 2)), ("cg", 3, (256, 2)),
     ("cg", 8, (16, 2)), ("alltoall", 2, (12, 4)), ("alltoall", 2, (0,)),
     ("planewave", 3, (8, 3, 10)), ("planewave", 2, (8, 0)),
-    ("micro", 2, ("reduce",)), ("micro", 2, ("all", 12))])
+    ("micro", 2, ("reduce",)), ("micro", 2, ("all", 12))]))
 def test_says_what_it_wants(one_host, name, n, args):
     done = one_host.run(n, [program(one_host, name), *args],
                         straightway=False)

@@ -13,7 +13,7 @@ import subprocess
 import sys
 
 import pytest
-from harness import patience
+from harness import patience, spread
 
 HERE = pathlib.Path(__file__).parent
 
@@ -406,10 +406,10 @@ def built(folder, name, compiler, *flags):
     return made
 
 
-@pytest.mark.parametrize("flags", [
+@pytest.mark.parametrize("flags", spread.some([
     "-fPIE -pie", "-fno-pie -no-pie", "-fPIC -no-pie",
     "-fno-pie -no-pie -Wl,-z,now", "-fno-pie -no-pie -mcmodel=medium",
-    "-fno-pie -no-pie -flto", "-fPIE -pie -fno-plt"])
+    "-fno-pie -no-pie -flto", "-fPIE -pie -fno-plt"]))
 @pytest.mark.parametrize("optimise", ["-O0", "-O2"])
 @pytest.mark.parametrize("compiler,standard", [
     ("gcc", "c99"), ("clang", "c99"), ("gcc", "c17"),

@@ -10,6 +10,7 @@
 #include "layout/pair.h"
 #include "node/base/settings.h"
 #include "make.h"
+#include "rounds.h"
 
 #define SPAN_MAX (1 << 20)
 #define PARTS 6
@@ -91,12 +92,11 @@ static bool regular(const side_t *s)
 int main(int argc, char **argv)
 {
     uint64_t first = argc > 1 ? strtoull(argv[1], NULL, 0) : 1;
-    uint64_t rounds = argc > 2                     ? strtoull(argv[2], NULL, 0)
-                      : getenv("STRAIGHTWAY_DEEP") ? 4000
-                                                   : 1500;
+    uint64_t many = argc > 2 ? strtoull(argv[2], NULL, 0)
+                             : (uint64_t)rounds(1500);
     int both = 0;
     sw_settings_load();
-    for (uint64_t seed = first; seed < first + rounds; seed++) {
+    for (uint64_t seed = first; seed < first + many; seed++) {
         map_t m[2];
         bool regular_ones = seed % 2;
         state = seed * 0x9e3779b97f4a7c15u;
@@ -145,9 +145,9 @@ int main(int argc, char **argv)
         end(&from);
         end(&to);
     }
-    printf("%llu pairs, %d of them regular: ok\n", (unsigned long long)rounds,
+    printf("%llu pairs, %d of them regular: ok\n", (unsigned long long)many,
            both);
-    if (rounds > 100 && both < (int)rounds / 8) {
+    if (many > 100 && both < (int)many / 8) {
         puts("too few are regular");
         return 1;
     }

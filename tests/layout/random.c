@@ -9,6 +9,7 @@
 
 #include "layout/pieces.h"
 #include "make.h"
+#include "rounds.h"
 
 #define SPAN_MAX (1 << 20)
 
@@ -104,9 +105,10 @@ static void check(uint64_t seed, const sw_layout_t *l, const map_t *m)
 int main(int argc, char **argv)
 {
     uint64_t first = argc > 1 ? strtoull(argv[1], NULL, 0) : 1;
-    uint64_t rounds = argc > 2 ? strtoull(argv[2], NULL, 0) : 3000;
+    uint64_t many = argc > 2 ? strtoull(argv[2], NULL, 0)
+                             : (uint64_t)rounds(3000);
     uint64_t nodes = 0, bytes = 0;
-    for (uint64_t seed = first; seed < first + rounds; seed++) {
+    for (uint64_t seed = first; seed < first + many; seed++) {
         map_t m;
         sw_layout_t *l = make_layout(seed, &m);
         CHECK(l, "not built");
@@ -117,7 +119,7 @@ int main(int argc, char **argv)
         free(m.at);
     }
     printf("%llu layouts, %llu bytes, %llu nodes: ok\n",
-           (unsigned long long)rounds, (unsigned long long)bytes,
+           (unsigned long long)many, (unsigned long long)bytes,
            (unsigned long long)nodes);
     return bytes ? 0 : 1;
 }

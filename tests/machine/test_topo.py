@@ -8,7 +8,7 @@ import xml.etree.ElementTree
 import jsonschema
 import pytest
 import straightway
-from harness import machines, patience
+from harness import machines, patience, spread
 from harness import nodes as test_nodes
 from harness.hosts import COMMAND
 from straightway import cli
@@ -362,7 +362,7 @@ def test_a_clusters_names_stay_inside_boxes_and_boxes_inside_the_page(
         == 0
 
 
-@pytest.mark.parametrize("width", [400, 1280])
+@pytest.mark.parametrize("width", spread.some([400, 1280]))
 @pytest.mark.parametrize("machine", [
     machines.Machine(cores=1), machines.Machine(cores=2),
     machines.Machine(packages=2, cores=64), machines.GPUS],

@@ -15,7 +15,7 @@
 #include "node/base/settings.h"
 #include "sanitized.h"
 
-#define MESSAGES (THREAD_SANITIZED ? 15000 : 60000)
+#define MESSAGES (SANITIZED ? 15000 : 60000)
 #define CELLS_MOST 1024
 
 static _Alignas(

@@ -5,6 +5,7 @@
  */
 #include "node/wait.h"
 #include "node/base/settings.h"
+#include "rounds.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -68,7 +69,7 @@ static void wait_for(long ns, bool rings)
 
 /* Two threads answer each other at random pace: any wake-up that could be lost
  * for good would stop them. */
-#define ROUNDS 3000
+#define ROUNDS FEWER(3000)
 
 static void *partner(void *arg)
 {

@@ -10,6 +10,7 @@
 #include "rma/update.h"
 
 #include "node/base/settings.h"
+#include "rounds.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -18,7 +19,7 @@
 #include <unistd.h>
 
 #define MOST 5
-#define ROUNDS 400
+#define ROUNDS FEWER(400)
 #define VECTOR 3000
 #define SLOTS 8
 

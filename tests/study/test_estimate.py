@@ -9,6 +9,7 @@ import math
 import random
 
 import pytest
+from harness import spread
 from straightway.study import estimate
 
 TIMES = 200
@@ -86,12 +87,12 @@ KINDS = ["quiet", "busy", "drift", "two speeds", "output every tenth",
 
 
 @pytest.mark.parametrize("gain", [0, 0.01, 0.03])
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", spread.some(KINDS))
 def test_the_interval_holds_the_gain(kind, gain):
     assert LEAST <= held(kind, 60, lambda _: gain) <= MOST
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", spread.some(KINDS))
 def test_the_typical_interval_holds_a_gain_that_all_pairs_have(kind):
     assert LEAST <= held(kind, 40, lambda _: 0.02, estimate.typical) <= MOST
 

@@ -14,7 +14,7 @@ import sys
 
 import pytest
 from elftools.elf.elffile import ELFFile
-from harness import patience
+from harness import patience, spread
 
 from straightway import symbols
 from straightway.symbols import elf, names, tools
@@ -237,7 +237,8 @@ DIALECTS = [("-gdwarf-4",), ("-gdwarf-5",), ("-g", "-gz"), ("-g", "-no-pie"),
 
 # Languages and compilers ------------------------------------------------
 
-@pytest.mark.parametrize("flags", DIALECTS, ids=" ".join)
+@pytest.mark.parametrize("flags", spread.some(map(list, DIALECTS)),
+                         ids=" ".join)
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])
 def test_c(way, compiler, flags, mark, tmp_path):
     if "-flto" in flags and (compiler == "clang" or way == "addr2line"):

@@ -3,6 +3,7 @@
  * damage costs the block that it hits, and no bytes at all make it fail.
  */
 #include "made.h"
+#include "rounds.h"
 
 #include "profile/base/blob.h"
 
@@ -204,7 +205,7 @@ static void read_whole(sw_trace_reader_t *r, bool *whole)
 static void damage_costs_its_block(void)
 {
     made_t file = make_file(false);
-    for (int round = 0; round < 1500; round++) {
+    for (int round = 0; round < rounds(1500); round++) {
         size_t at = 16 + random_below(file.size - 16);
         unsigned char before = file.at[at];
         bool whole[BLOCKS];
@@ -226,7 +227,7 @@ static void a_cut_file_gives_what_it_has(void)
 {
     made_t file = make_file(false);
     size_t size = file.size;
-    for (int round = 0; round < 200; round++) {
+    for (int round = 0; round < rounds(200); round++) {
         bool whole[BLOCKS];
         sw_trace_reader_t r;
         file.size = 16 + random_below(size - 16);
@@ -246,7 +247,7 @@ static void a_cut_file_gives_what_it_has(void)
 /* Bytes of many kinds at once, with all that follows from them. */
 static void no_bytes_make_it_fail(void)
 {
-    for (int round = 0; round < 1000; round++) {
+    for (int round = 0; round < rounds(1000); round++) {
         made_t file = make_file(true);
         sw_trace_reader_t r;
         bool whole[BLOCKS];
@@ -265,7 +266,7 @@ static void no_bytes_make_it_fail(void)
 /* A sound checksum over events that are none. */
 static void no_events_make_it_fail(void)
 {
-    for (int round = 0; round < 8000; round++) {
+    for (int round = 0; round < rounds(8000); round++) {
         made_t file = {0}, events = {0};
         sw_trace_reader_t r;
         size_t n = random_below(200);

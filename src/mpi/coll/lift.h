@@ -2,10 +2,10 @@
  * lift.h - data in a GPU's memory, for a collective that the host serves.
  *
  * Some collectives remain the host's: over several nodes, with an operation of
- * the program, of a single member, where the members cannot meet. A host that knows no GPU would
- * crash there. With --gpu this member then lifts its data into ordinary memory,
- * with the gaps that they have. The host gets the copies in place of the
- * program's buffers, and what it has received goes back.
+ * the program, of a single member, where the members cannot meet. A host that
+ * knows no GPU would crash there. With --gpu this member then lifts its data
+ * into ordinary memory, with the gaps that they have. The host gets the copies
+ * in place of the program's buffers, and what it has received goes back.
  *
  * No other member takes part, so each decides alone: the host's collective has
  * the same arguments but for the addresses.

@@ -305,8 +305,12 @@ void sw_stats_print(void)
     sw_counted(mine);
     host.Comm_rank(MPI_COMM_WORLD, &rank);
     host.Comm_size(MPI_COMM_WORLD, &size);
-    int rc = host.Reduce(mine, all, SW_COUNTED_ROWS * SW_COUNTED_ROW,
-                         MPI_INT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
+    /* By rows: for a large message the host copies from a peer's memory, which
+     * the system may refuse by now. */
+    int rc = MPI_SUCCESS;
+    for (int i = 0; i < SW_COUNTED_ROWS && rc == MPI_SUCCESS; i++)
+        rc = host.Reduce(mine[i], all[i], SW_COUNTED_ROW, MPI_INT64_T, MPI_SUM,
+                         0, MPI_COMM_WORLD);
     int64_t messages = print_matches(rank) + print_messages() +
                        print_partitioned() + print_windows(rank) +
                        print_gives(rank);

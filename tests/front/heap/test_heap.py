@@ -76,7 +76,8 @@ def test_what_was_said_of_a_block_ends_with_it(built, show):
 @needs_cc
 @pytest.mark.parametrize("program", ["entries", "fixed_entries"])
 @pytest.mark.parametrize("show, what", [
-    ("eager", "arena"), ("lazy", "private"), ("off", "private")])
+    ("eager", "arena"), ("lazy", "private"),
+    pytest.param("off", "private", marks=pytest.mark.deep)])
 def test_every_entry_point_from_the_arena(built, program, show, what):
     assert run(built / program, what, STRAIGHTWAY_SHOW=show).endswith("ok\n")
 

@@ -11,6 +11,7 @@
 
 #include "node/arena/arena.h"
 #include "node/base/settings.h"
+#include "rounds.h"
 
 #define THREADS 6
 #define SLOTS 64
@@ -24,7 +25,7 @@ typedef struct {
 
 static block_t shared_slot[SLOTS];
 static pthread_mutex_t shared_lock = PTHREAD_MUTEX_INITIALIZER;
-static int rounds = 3000;
+static int laps = FEWER(3000);
 
 static uint64_t next_random(uint64_t *state)
 {
@@ -97,7 +98,7 @@ static void *work(void *seed)
 {
     uint64_t random = (uint64_t)(uintptr_t)seed * 0x9e3779b97f4a7c15u + 1;
     block_t own[16] = {0};
-    for (int i = 0; i < rounds; i++) {
+    for (int i = 0; i < laps; i++) {
         block_t *b = &own[next_random(&random) % 16];
         switch (next_random(&random) % 4) {
         case 0:
@@ -133,7 +134,7 @@ static void *work(void *seed)
 int main(int argc, char **argv)
 {
     if (argc > 1)
-        rounds = atoi(argv[1]);
+        laps = atoi(argv[1]);
     sw_settings_load();
     sw_settings.arena_static = false;
     sw_settings.arena_keep = 16 << 20;

@@ -3,12 +3,13 @@
  * it, never others. Keys of a series lie side by side in runs.
  */
 #include "profile/record/board.h"
+#include "rounds.h"
 
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#define POSTS 2000000u
+#define POSTS FEWER(2000000u)
 #define RECENT (2 * SW_BOARD_PLACES)
 #define READERS 3
 

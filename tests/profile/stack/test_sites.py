@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from harness import patience
+from harness import patience, spread
 from harness.hosts import ROOT
 
 SOURCES = Path(__file__).parent / "python"
@@ -57,7 +57,7 @@ def library(tmp_path_factory):
 @pytest.mark.parametrize("depth, first", [
     (8, "no-gil"), (32, "gil"), *(pytest.param(1, first, marks=pytest.mark.deep)
                                   for first in ("gil", "no-gil"))])
-@pytest.mark.parametrize("version", list(PYTHONS))
+@pytest.mark.parametrize("version", spread.some(PYTHONS))
 def test_a_site_has_the_lines_that_python_says(version, depth, first, library,
                                                tmp_path):
     done = patience.run(

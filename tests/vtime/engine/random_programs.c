@@ -6,6 +6,7 @@
  */
 #include "vtime/program.h"
 #include "ranks.h"
+#include "rounds.h"
 
 #include <unistd.h>
 
@@ -62,7 +63,7 @@ static void to_script(void *of, uint32_t rank, sw_vop_t op)
 int main(void)
 {
     static const uint32_t backwards[] = {7, 6, 5, 4, 3, 2, 1, 0};
-    for (unsigned kind = 0; kind < 480; kind++) {
+    for (unsigned kind = 0; kind < (unsigned)rounds(480); kind++) {
         ranks_t *r = ranks_new(2 + kind % 7);
         program_t p = {.n = r->n,
                        .rounds = 12,
