@@ -306,17 +306,17 @@ void sw_stats_print(void)
     host.Comm_rank(MPI_COMM_WORLD, &rank);
     host.Comm_size(MPI_COMM_WORLD, &size);
     /* By rows: for a large message the host copies from a peer's memory, which
-     * the system may refuse by now. */
-    int rc = MPI_SUCCESS;
-    for (int i = 0; i < SW_COUNTED_ROWS && rc == MPI_SUCCESS; i++)
-        rc = host.Reduce(mine[i], all[i], SW_COUNTED_ROW, MPI_INT64_T, MPI_SUM,
-                         0, MPI_COMM_WORLD);
+     * the system may refuse by now. All ranks call for each. */
+    bool whole = true;
+    for (int i = 0; i < SW_COUNTED_ROWS; i++)
+        whole &= host.Reduce(mine[i], all[i], SW_COUNTED_ROW, MPI_INT64_T,
+                             MPI_SUM, 0, MPI_COMM_WORLD) == MPI_SUCCESS;
     int64_t messages = print_matches(rank) + print_messages() +
                        print_partitioned() + print_windows(rank) +
                        print_gives(rank);
     print_nodes(rank);
     print_reordered(rank);
-    if (rc != MPI_SUCCESS || rank != 0)
+    if (!whole || rank != 0)
         return;
     sw_say("collective calls of %d ranks, summed:", size);
     int64_t total[SW_COUNTED_ROW] = {0}, calls = 0;
