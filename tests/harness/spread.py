@@ -3,18 +3,15 @@
 A run under every MPI repeats each test six times, for few more faults found.
 So a short run takes one MPI for each test. A file of tests has two of them, one
 of Open MPI's family and one of MPICH's, so that a program is compiled for few.
-The variations of a test (sizes, seeds, settings) take these two in turn, and of
-MANY variations a short run has half. Other files have other MPIs, so that all
-get their share. The choice depends on nothing but names: it is the same in
-every run.
+A short run has half of a test's variations (sizes, seeds, settings), which take
+these two in turn. Other files have other MPIs, so that all get their share. The
+choice depends on nothing but names: it is the same in every run.
 """
 
 import collections
 import zlib
 
 import pytest
-
-MANY = 3
 
 
 def families(hosts):
@@ -37,8 +34,7 @@ def in_turn(variations):
     """{variation: host} of one test, from {variation: hosts that can}."""
     # In no order of the parameters: "on" must not meet one family alone.
     order = sorted(variations, key=lambda it: zlib.crc32(repr(it).encode()))
-    if len(order) >= MANY:
-        order = order[::2]
+    order = order[::2]
     test, _ = order[0]
     file, _, _ = test.partition("::")
     begin = zlib.crc32(test.encode())

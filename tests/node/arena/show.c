@@ -9,7 +9,7 @@
 #include "node/arena/show.h"
 
 #include "must.h"
-#include "sanitized.h"
+#include "rounds.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -292,7 +292,7 @@ static void a_window_is_reached_to_the_last_byte(void)
 static void freed_memory_is_nobodys(void)
 {
     size_t before = shown_bytes();
-    for (int i = 0; i < 60; i++) {
+    for (int i = 0; i < FEWER(60); i++) {
         char *p = sw_arena_alloc(32 * MIB, 64);
         memset(p, 1, 32 * MIB);
         if (i % 3 == 0)
