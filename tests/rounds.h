@@ -11,7 +11,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-/* A number that the compiler must know: half of it in any run. */
+/* A number that the compiler must know: half of it under a sanitizer, in a deep
+ * run, too. */
 #define FEWER(usual) (SANITIZED ? (usual) / 2 : (usual))
 
 static inline bool is_deep(void)
